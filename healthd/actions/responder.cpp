@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "actions/responder.h"
+
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <ctime>
+
+namespace acrf {
+namespace {
+
+constexpr int kRoundMs = 1000;
+constexpr int kRetryMs = 500;
+// slurmctld writes changed state within five seconds (its SAVE_MAX_WAIT); twice that is safe.
+constexpr int kSettleRounds = 10;
+
+}  // namespace
+
+Responder::Responder(const IncidentStore& store, WhenTakenOver when_taken_over)
+    : store_(store),
+      when_taken_over_(std::move(when_taken_over)),
+      thread_([this] { run(); }) {}
+
+Responder::~Responder() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void Responder::submit(Incident incident) {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back(std::move(incident));
+  }
+  wake_.notify_all();
+}
+
+bool Responder::stopping_within(int milliseconds) {
+  std::unique_lock lock(mutex_);
+  return wake_.wait_for(lock, std::chrono::milliseconds(milliseconds),
+                        [this] { return stopping_; });
+}
+
+void Responder::run() {
+  while (true) {
+    Incident incident;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+      if (stopping_) return;
+      incident = std::move(queue_.front());
+      queue_.pop_front();
+    }
+    respond(incident);
+  }
+}
+
+// Acts at once; then looks again every second until the effect has held.
+void Responder::respond(Incident& incident) {
+  refused_.clear();
+  for (int calm_rounds = 0; calm_rounds < kSettleRounds;) {
+    const Round round = one_round(incident);
+    if (round == Round::kClosed) return;
+    calm_rounds = round == Round::kCalm ? calm_rounds + 1 : 0;
+    if (stopping_within(round == Round::kCalm ? kRoundMs : kRetryMs)) return;
+  }
+  close(incident, "node drained, jobs taken care of");
+}
+
+Responder::Round Responder::one_round(Incident& incident) {
+  const auto node = slurm_.node(incident.node);
+  if (!node) {
+    if (node.error().code == ErrorCode::kNotFound) {
+      close(incident, node.error().sentence);
+      return Round::kClosed;
+    }
+    spdlog::warn("incident {}: {}; trying again", incident.id, node.error().sentence);
+    return Round::kActed;
+  }
+  const Round drain = hold_drain(incident, *node);
+  if (drain == Round::kClosed || incident.phase == Phase::kSeen) return drain;
+  const Round jobs = recover_jobs(incident);
+  return drain == Round::kCalm ? jobs : drain;
+}
+
+Responder::Round Responder::hold_drain(Incident& incident, const NodeView& node) {
+  switch (plan_drain(incident, node)) {
+    case DrainStep::kTakenOver:
+      close(incident, "node was resumed by an admin, who has the case now");
+      when_taken_over_(incident);
+      return Round::kClosed;
+    case DrainStep::kOthers:
+      if (incident.phase == Phase::kDrained) return Round::kCalm;
+      spdlog::info("incident {}: node {} is drained already ({}); its state and reason stay",
+                   incident.id, incident.node, node.reason);
+      break;
+    case DrainStep::kOurs:
+      if (incident.phase == Phase::kDrained) return Round::kCalm;
+      break;
+    case DrainStep::kDrain: {
+      const std::string reason = drain_reason(incident);
+      spdlog::warn("incident {}: draining node {}: {}", incident.id, incident.node, reason);
+      if (const auto drained = slurm_.drain(incident.node, reason); !drained) {
+        spdlog::error("incident {}: {}; trying again", incident.id, drained.error().sentence);
+        return Round::kActed;
+      }
+      break;
+    }
+  }
+  mark_drained(incident);
+  return Round::kActed;
+}
+
+void Responder::mark_drained(Incident& incident) {
+  incident.phase = Phase::kDrained;
+  incident.drained_unix_s = std::time(nullptr);
+  save(incident);
+}
+
+Responder::Round Responder::recover_jobs(const Incident& incident) {
+  const auto jobs = slurm_.jobs_of_node(incident.node);
+  if (!jobs) {
+    spdlog::warn("incident {}: {}; trying again", incident.id, jobs.error().sentence);
+    return Round::kActed;
+  }
+  Round round = Round::kCalm;
+  for (const auto& job : *jobs) {
+    const JobStep step = plan_job(incident, job);
+    if (step == JobStep::kLeave || refused_.contains(job.id)) continue;
+    if (requeue(incident, job, step == JobStep::kRequeueHeld)) round = Round::kActed;
+  }
+  return round;
+}
+
+// False when slurmctld says no: the job ended, or may not be requeued. Silence is not a no.
+bool Responder::requeue(const Incident& incident, const JobView& job, bool hold) {
+  spdlog::warn("incident {}: requeueing job {} ({} restarts so far){}", incident.id, job.id.value,
+               job.restarts, hold ? ", held: it has used up its restarts" : "");
+  const auto requeued = slurm_.requeue(job.id, hold);
+  if (requeued) return true;
+  const bool refused = requeued.error().code != ErrorCode::kUnavailable;
+  spdlog::error("incident {}: {}; {}", incident.id, requeued.error().sentence,
+                refused ? "left alone" : "trying again");
+  if (refused) refused_.insert(job.id);
+  return !refused;
+}
+
+void Responder::close(Incident& incident, const std::string& outcome) {
+  incident.phase = Phase::kDone;
+  incident.outcome = outcome;
+  spdlog::info("incident {}: closed: {}", incident.id, outcome);
+  save(incident);
+}
+
+// An incident that can't be recorded is handled all the same: a full disk must not stop a drain.
+void Responder::save(const Incident& incident) {
+  if (const auto saved = store_.save(incident); !saved)
+    spdlog::error("incident {}: not recorded: {}", incident.id, saved.error().sentence);
+}
+
+}  // namespace acrf

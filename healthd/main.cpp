@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// acrf-healthd: watches this node's GPUs and acts on this node through slurmctld.
+#include <signal.h>
+#include <spdlog/spdlog.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+
+#include "acrf_config.h"
+#include "common/config_file.h"
+#include "common/log.h"
+#include "fakegpu/state.h"
+#include "sources/nvml_probe.h"
+#include "watcher.h"
+
+#ifdef HAVE_LIBSYSTEMD
+#include <systemd/sd-daemon.h>
+#endif
+
+namespace acrf {
+namespace {
+
+struct Options {
+  std::string config_path;
+  std::string node;
+  std::string log_level = "info";
+  std::string nvml_probe;  // set in a probe process
+};
+
+// The name this host has in slurm.conf unless -N says otherwise: its name up to the first dot.
+std::string short_host_name() {
+  char name[256] = "";
+  ::gethostname(name, sizeof name - 1);
+  const std::string text(name);
+  return text.substr(0, text.find('.'));
+}
+
+UniqueFd open_stop_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
+  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGCHLD, SIG_IGN);
+  sigdelset(&signals, SIGHUP);
+  return UniqueFd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+std::unique_ptr<Probe> make_probe(const Config& config) {
+  if (config.nvml_library.empty()) return nullptr;
+  std::vector<std::string> environment;
+  if (!config.fake_gpu_state.empty())
+    environment.push_back(std::string(fakegpu::kStateVariable) + "=" + config.fake_gpu_state);
+  std::vector<std::string> command = {"/proc/self/exe", "--nvml-probe", config.nvml_library};
+  return std::make_unique<Probe>(std::move(command), std::move(environment));
+}
+
+Status watch(Config config, const std::string& node) {
+  for (auto* path : {&config.kernel_log, &config.state_dir, &config.fake_gpu_state})
+    *path = expand_node(*path, node);
+  const auto boot_id = read_boot_id();
+  if (!boot_id) return boot_id.error();
+  auto store = IncidentStore::open(config.state_dir + "/incidents");
+  if (!store) return store.error();
+  auto kernel_log =
+      KernelLogSource::open(config.kernel_log, config.state_dir + "/kernel-log.place", *boot_id);
+  if (!kernel_log) return kernel_log.error();
+  const UniqueFd signals = open_stop_signals();
+  Watcher watcher(config, node, std::move(*store), std::move(*kernel_log), *boot_id,
+                  make_probe(config));
+  spdlog::info("acrf-healthd {} watches node {}: Mode={}, kernel log {}", ACRF_VERSION, node,
+               mode_name(config.mode), config.kernel_log);
+#ifdef HAVE_LIBSYSTEMD
+  ::sd_notify(0, "READY=1");
+#endif
+  watcher.run(signals.get());
+  spdlog::info("acrf-healthd stops watching node {}", node);
+  return Done{};
+}
+
+int run(const Options& options) {
+  if (!options.nvml_probe.empty()) return run_nvml_probe(options.nvml_probe);
+  if (const auto log = init_log(options.log_level); !log) {
+    std::fprintf(stderr, "acrf-healthd: %s\n", log.error().sentence.c_str());
+    return EXIT_FAILURE;
+  }
+  const bool named = !options.config_path.empty();
+  const auto config = load_config(named ? options.config_path : default_config_path(), named);
+  if (!config) {
+    spdlog::critical("{}", config.error().sentence);
+    return EXIT_FAILURE;
+  }
+  const auto watched = watch(*config, options.node.empty() ? short_host_name() : options.node);
+  if (!watched) spdlog::critical("{}", watched.error().sentence);
+  return watched ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+}  // namespace
+}  // namespace acrf
+
+int main(int argc, char** argv) {
+  acrf::Options options;
+  CLI::App app("Watches this node's GPUs, drains the node when one fails and brings its jobs back.",
+               "acrf-healthd");
+  app.add_option("-f,--config", options.config_path, "acrf.conf to use (default: beside slurm.conf)");
+  app.add_option("-N,--node", options.node, "this node's name in slurm.conf (default: host name)");
+  app.add_option("--log-level", options.log_level, "trace, debug, info, warning or error");
+  app.add_option("--nvml-probe", options.nvml_probe)->group("");
+  app.set_version_flag("-V,--version", std::string("acrf-healthd ") + ACRF_VERSION);
+  CLI11_PARSE(app, argc, argv);
+  return acrf::run(options);
+}

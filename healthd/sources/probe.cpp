@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sources/probe.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "common/file.h"
+
+extern char** environ;
+
+namespace acrf {
+namespace {
+
+constexpr std::size_t kLongestAnswer = 1 << 20;
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> list;
+  for (auto& text : texts) list.push_back(text.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+}  // namespace
+
+Status Probe::start() {
+  int to_probe[2];
+  int from_probe[2];
+  if (::pipe2(to_probe, O_CLOEXEC) != 0) return system_error("create a pipe");
+  UniqueFd probe_input(to_probe[0]);
+  input_.reset(to_probe[1]);
+  if (::pipe2(from_probe, O_CLOEXEC | O_NONBLOCK) != 0) return system_error("create a pipe");
+  output_.reset(from_probe[0]);
+  UniqueFd probe_output(from_probe[1]);
+  ::fcntl(probe_output.get(), F_SETFL, 0);  // only the daemon's end must not block
+
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, probe_input.get(), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&files, probe_output.get(), STDOUT_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+
+  std::vector<std::string> environment = extra_environment_;
+  for (char** variable = environ; *variable; ++variable) environment.emplace_back(*variable);
+  auto command = command_;
+  const int code = ::posix_spawn(&pid_, command[0].c_str(), &files, &attributes,
+                                 pointers(command).data(), pointers(environment).data());
+  posix_spawn_file_actions_destroy(&files);
+  posix_spawnattr_destroy(&attributes);
+  if (code == 0) return Done{};
+  pid_ = -1;
+  return Error{ErrorCode::kSystem, "start " + command_[0] + ": " + std::strerror(code)};
+}
+
+Status Probe::request(Clock::time_point deadline) {
+  if (deadline_) return Done{};
+  if (pid_ < 0)
+    if (const auto started = start(); !started) return started;
+  if (::write(input_.get(), "sample\n", 7) != 7) {
+    const Error error = system_error("ask " + command_[0]);
+    stop();
+    return error;
+  }
+  deadline_ = deadline;
+  return Done{};
+}
+
+Result<std::optional<std::string>> Probe::take_answer() {
+  char buffer[65536];
+  while (true) {
+    const ssize_t n = ::read(output_.get(), buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) break;
+    if (n == 0 || pending_.size() > kLongestAnswer) {
+      stop();
+      return Error{ErrorCode::kUnavailable, "the probe ended without an answer"};
+    }
+    pending_.append(buffer, static_cast<std::size_t>(n));
+  }
+  const auto end = pending_.find('\n');
+  if (end == std::string::npos) return std::optional<std::string>();
+  std::optional<std::string> answer(pending_.substr(0, end));
+  pending_.erase(0, end + 1);
+  deadline_.reset();
+  return answer;
+}
+
+void Probe::stop() {
+  if (pid_ > 0) {
+    ::kill(pid_, SIGKILL);
+    // A process stuck in the kernel dies when the driver lets go of it; never wait for that.
+    for (int i = 0; i < 50 && ::waitpid(pid_, nullptr, WNOHANG) == 0; ++i) ::usleep(1000);
+  }
+  pid_ = -1;
+  input_.reset();
+  output_.reset();
+  pending_.clear();
+  deadline_.reset();
+}
+
+}  // namespace acrf

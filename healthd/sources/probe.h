@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A vendor library in a process of its own. A call that hangs in a driver can't be cancelled, but its
+// process can be killed: the daemon goes on, and the hang is itself a finding.
+//
+// The daemon writes one line per request to the probe's standard input and reads one line of JSON per
+// answer from its standard output.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/unique_fd.h"
+#include "core/result.h"
+
+namespace acrf {
+
+class Probe {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // `command` is started at the first request and again after each end.
+  Probe(std::vector<std::string> command, std::vector<std::string> extra_environment)
+      : command_(std::move(command)), extra_environment_(std::move(extra_environment)) {}
+  ~Probe() { stop(); }
+  Probe(const Probe&) = delete;
+  Probe& operator=(const Probe&) = delete;
+
+  // Asks for an answer by `deadline`. A request that is still open stays the one that counts.
+  Status request(Clock::time_point deadline);
+
+  bool waiting() const { return deadline_.has_value(); }
+  std::optional<Clock::time_point> deadline() const { return deadline_; }
+  int poll_fd() const { return output_.get(); }
+
+  // A whole answer when one has arrived; an Error when the probe ended instead.
+  Result<std::optional<std::string>> take_answer();
+
+  // Ends the process, with SIGKILL: it may be stuck in a driver.
+  void stop();
+
+ private:
+  Status start();
+
+  std::vector<std::string> command_;
+  std::vector<std::string> extra_environment_;
+  pid_t pid_ = -1;
+  UniqueFd input_;
+  UniqueFd output_;
+  std::string pending_;
+  std::optional<Clock::time_point> deadline_;
+};
+
+}  // namespace acrf

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The thread that brings requeued jobs back. See release.c.
+ */
+#ifndef ACRF_RELEASE_H
+#define ACRF_RELEASE_H
+
+#include "plugins/slurm_compat.h"
+
+/* How an entry of spank_job_env marks a job that ACRF looks after */
+#define ACRF_POLICY_ENV "ACRF_POLICY="
+#define ACRF_REQUEUE_TOKEN ACRF_POLICY_ENV "acrf:policy=requeue"
+
+extern int release_thread_start(int kill_wait_s);
+
+/*
+ * Ask the thread to end. Returns at once when the thread waits for slurmctld's
+ * locks, because the caller may be the one that holds them.
+ */
+extern void release_thread_stop(void);
+
+#endif

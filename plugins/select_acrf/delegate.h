@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The select/cons_tres that the wrapper stands in front of. */
+#ifndef ACRF_SELECT_DELEGATE_H
+#define ACRF_SELECT_DELEGATE_H
+
+#include "plugins/slurm_compat.h"
+
+/* Valid between delegate_open() and delegate_close() */
+extern slurm_select_ops_t delegate;
+
+/*
+ * Find the real select_cons_tres.so in PluginDir, leaving out this file and
+ * any other copy of the wrapper, and load it.
+ * RET SLURM_SUCCESS, or SLURM_ERROR after saying why
+ */
+extern int delegate_open(void);
+
+extern void delegate_close(void);
+
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "common/config_file.h"
+
+#include <cstdlib>
+
+#include "acrf_config.h"
+#include "common/file.h"
+
+namespace acrf {
+
+std::string default_config_path() {
+  const char* slurm_conf = std::getenv("SLURM_CONF");
+  std::string directory = ACRF_SLURM_SYSCONFDIR;
+  if (slurm_conf && *slurm_conf == '/') {
+    directory = slurm_conf;
+    directory.erase(directory.rfind('/'));
+  }
+  return directory + "/acrf.conf";
+}
+
+Result<Config> load_config(const std::string& path, bool must_exist) {
+  const auto text = read_file(path);
+  if (text) return parse_config(*text, path);
+  if (text.error().code == ErrorCode::kNotFound && !must_exist) return Config{};
+  return text.error();
+}
+
+}  // namespace acrf

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Finds and reads acrf.conf.
+#pragma once
+
+#include <string>
+
+#include "core/config.h"
+
+namespace acrf {
+
+// acrf.conf beside slurm.conf: in the directory of $SLURM_CONF, else in Slurm's own.
+std::string default_config_path();
+
+// The defaults when there is no file and `must_exist` is false.
+Result<Config> load_config(const std::string& path, bool must_exist);
+
+}  // namespace acrf

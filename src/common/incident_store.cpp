@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "common/incident_store.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "common/file.h"
+
+namespace acrf {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// Enumerations are stored by name; a name this version does not know makes the record unreadable.
+template <typename Enum, std::size_t N>
+std::optional<Enum> enum_named(const std::string& name, const Enum (&all)[N]) {
+  for (const Enum value : all)
+    if (name_of(value) == name) return value;
+  return std::nullopt;
+}
+
+constexpr Severity kSeverities[] = {Severity::kInfo, Severity::kWarning, Severity::kCritical,
+                                    Severity::kFatal};
+constexpr Scope kScopes[] = {Scope::kProcess, Scope::kGpu, Scope::kNode, Scope::kFabric};
+constexpr Action kActions[] = {Action::kIgnore,     Action::kWatch, Action::kRestartApp,
+                               Action::kResetGpu,   Action::kRebootNode,
+                               Action::kDrain,      Action::kRma,   Action::kCheckFabric};
+
+Incident parse_incident(const json& record) {
+  Incident incident;
+  incident.id = record.at("id");
+  incident.node = record.at("node");
+  incident.enforced = record.at("enforced");
+  incident.drained_unix_s = record.at("drained");
+  incident.outcome = record.at("outcome");
+  incident.phase = parse_phase(record.at("phase").get<std::string>()).value();
+  auto& root = incident.root;
+  root.verdict.fault_class = record.at("class");
+  root.verdict.severity = enum_named(record.at("severity"), kSeverities).value();
+  root.verdict.scope = enum_named(record.at("scope"), kScopes).value();
+  root.verdict.action = enum_named(record.at("action"), kActions).value();
+  const std::string pci = record.at("gpu");
+  std::string_view rest = pci;
+  root.gpu = take_pci_address(rest).value();
+  root.gpu_uuid = record.at("gpu_uuid");
+  root.boot_id = record.at("boot_id");
+  root.source = record.at("source");
+  root.evidence = record.at("evidence");
+  root.discriminator = record.at("discriminator");
+  root.unix_s = record.at("time");
+  return incident;
+}
+
+bool is_record(const fs::path& path) { return path.extension() == ".json"; }
+
+}  // namespace
+
+std::string to_json(const Incident& incident) {
+  const auto& root = incident.root;
+  const json record = {{"id", incident.id},
+                       {"node", incident.node},
+                       {"phase", name_of(incident.phase)},
+                       {"enforced", incident.enforced},
+                       {"drained", incident.drained_unix_s},
+                       {"outcome", incident.outcome},
+                       {"class", root.verdict.fault_class},
+                       {"severity", name_of(root.verdict.severity)},
+                       {"scope", name_of(root.verdict.scope)},
+                       {"action", name_of(root.verdict.action)},
+                       {"gpu", to_string(root.gpu)},
+                       {"gpu_uuid", root.gpu_uuid},
+                       {"boot_id", root.boot_id},
+                       {"source", root.source},
+                       {"evidence", root.evidence},
+                       {"discriminator", root.discriminator},
+                       {"time", root.unix_s}};
+  // A kernel line may hold any bytes; they must not make the record impossible to write.
+  return record.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
+}
+
+Result<Incident> incident_from_json(const std::string& text) {
+  try {
+    return parse_incident(json::parse(text));
+  } catch (const std::exception& problem) {
+    return Error{ErrorCode::kInvalid, problem.what()};
+  }
+}
+
+Result<IncidentStore> IncidentStore::open(const std::string& directory) {
+  std::error_code error;
+  fs::create_directories(directory, error);
+  if (error) return Error{ErrorCode::kSystem, "create " + directory + ": " + error.message()};
+  if (::chmod(directory.c_str(), 0700) != 0) return system_error("chmod " + directory);
+  return IncidentStore(directory);
+}
+
+Status IncidentStore::save(const Incident& incident) const {
+  return write_file(directory_ + "/" + incident.id + ".json", to_json(incident));
+}
+
+std::vector<Incident> IncidentStore::load_all(std::vector<std::string>& complaints) const {
+  std::vector<Incident> incidents;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory_, error)) {
+    if (!is_record(entry.path())) continue;
+    const auto text = read_file(entry.path());
+    auto incident = text ? incident_from_json(*text) : Result<Incident>(text.error());
+    if (incident) {
+      incidents.push_back(std::move(*incident));
+      continue;
+    }
+    complaints.push_back(entry.path().string() + ": " + incident.error().sentence);
+    fs::rename(entry.path(), entry.path().string() + ".bad", error);
+  }
+  return incidents;
+}
+
+void IncidentStore::prune(std::size_t keep) const {
+  std::vector<std::string> ignored;
+  auto incidents = load_all(ignored);
+  std::erase_if(incidents, [](const Incident& incident) { return incident.phase != Phase::kDone; });
+  if (incidents.size() <= keep) return;
+  std::sort(incidents.begin(), incidents.end(), [](const Incident& a, const Incident& b) {
+    return a.root.unix_s > b.root.unix_s;
+  });
+  std::error_code error;
+  for (std::size_t i = keep; i < incidents.size(); ++i)
+    fs::remove(directory_ + "/" + incidents[i].id + ".json", error);
+}
+
+}  // namespace acrf

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Incidents on disk, one file each, written before every act: what a killed daemon was about to do,
+// the next one finds here and finishes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/incident.h"
+#include "core/result.h"
+
+namespace acrf {
+
+class IncidentStore {
+ public:
+  // Creates the directory, readable by its owner only.
+  static Result<IncidentStore> open(const std::string& directory);
+
+  Status save(const Incident& incident) const;
+
+  // Unreadable files are set aside as *.bad and named in `complaints`.
+  std::vector<Incident> load_all(std::vector<std::string>& complaints) const;
+
+  // Removes finished incidents but the newest `keep`.
+  void prune(std::size_t keep) const;
+
+ private:
+  explicit IncidentStore(std::string directory) : directory_(std::move(directory)) {}
+  std::string directory_;
+};
+
+std::string to_json(const Incident& incident);
+Result<Incident> incident_from_json(const std::string& text);
+
+}  // namespace acrf

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "common/slurm_client.h"
+
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+
+#include <memory>
+
+namespace acrf {
+namespace {
+
+// What libslurm answers when slurmctld says no, as opposed to not answering.
+ErrorCode code_of(int slurm_errno) {
+  switch (slurm_errno) {
+    case ESLURM_INVALID_NODE_NAME:
+    case ESLURM_INVALID_JOB_ID:
+      return ErrorCode::kNotFound;
+    case ESLURM_USER_ID_MISSING:
+    case ESLURM_ACCESS_DENIED:
+      return ErrorCode::kDenied;
+    case ESLURM_DISABLED:
+    case ESLURM_BATCH_ONLY:
+    case ESLURM_JOB_PENDING:
+    case ESLURM_ALREADY_DONE:
+    case ESLURM_INVALID_NODE_STATE:
+      return ErrorCode::kInvalid;
+    default:
+      return ErrorCode::kUnavailable;
+  }
+}
+
+Error slurm_error(const std::string& doing, int code) {
+  return {code_of(code), doing + ": " + slurm_strerror(code)};
+}
+
+JobState state_of(const slurm_job_info_t& job) {
+  switch (job.job_state & JOB_STATE_BASE) {
+    case JOB_PENDING: return JobState::kPending;
+    case JOB_RUNNING: return JobState::kRunning;
+    case JOB_SUSPENDED: return JobState::kSuspended;
+    case JOB_FAILED: return JobState::kFailed;
+    case JOB_NODE_FAIL: return JobState::kNodeFailed;
+    default: return JobState::kOther;
+  }
+}
+
+bool hostlist_names(const char* hosts, const std::string& node) {
+  if (!hosts || !*hosts) return false;
+  hostlist_t list = slurm_hostlist_create(hosts);
+  if (!list) return false;
+  const bool found = slurm_hostlist_find(list, node.c_str()) >= 0;
+  slurm_hostlist_destroy(list);
+  return found;
+}
+
+JobView view_of(const slurm_job_info_t& job) {
+  JobView view;
+  view.id = JobId{job.job_id};
+  view.state = state_of(job);
+  view.on_node = true;
+  view.end_unix_s = job.end_time;
+  view.restarts = job.restart_cnt;
+  view.admin_comment = job.admin_comment ? job.admin_comment : "";
+  return view;
+}
+
+Result<std::int64_t> controller_start() {
+  slurm_conf_t* conf = nullptr;
+  if (slurm_load_ctl_conf(0, &conf) != SLURM_SUCCESS)
+    return slurm_error("ask slurmctld for its start time", slurm_get_errno());
+  const std::int64_t started = conf->boot_time;
+  slurm_free_ctl_conf(conf);
+  return started;
+}
+
+}  // namespace
+
+SlurmClient::SlurmClient() { slurm_init(nullptr); }
+SlurmClient::~SlurmClient() { slurm_fini(); }
+
+Result<NodeView> SlurmClient::node(const std::string& name) {
+  const auto started = controller_start();
+  if (!started) return started.error();
+  node_info_msg_t* raw = nullptr;
+  std::string writable = name;
+  if (slurm_load_node_single(&raw, writable.data(), SHOW_ALL) != SLURM_SUCCESS)
+    return slurm_error("ask slurmctld about node " + name, slurm_get_errno());
+  const std::unique_ptr<node_info_msg_t, decltype(&slurm_free_node_info_msg)> answer(
+      raw, slurm_free_node_info_msg);
+  if (answer->record_count != 1)
+    return Error{ErrorCode::kNotFound, "slurmctld knows no node " + name};
+  const node_info_t& record = answer->node_array[0];
+  NodeView view;
+  view.draining = (record.node_state & NODE_STATE_DRAIN) != 0;
+  view.reason = record.reason ? record.reason : "";
+  view.controller_started_unix_s = *started;
+  return view;
+}
+
+Result<std::vector<JobView>> SlurmClient::jobs_of_node(const std::string& name) {
+  job_info_msg_t* raw = nullptr;
+  if (slurm_load_jobs(0, &raw, SHOW_ALL) != SLURM_SUCCESS)
+    return slurm_error("ask slurmctld for its jobs", slurm_get_errno());
+  const std::unique_ptr<job_info_msg_t, decltype(&slurm_free_job_info_msg)> answer(
+      raw, slurm_free_job_info_msg);
+  std::vector<JobView> jobs;
+  for (std::uint32_t i = 0; i < answer->record_count; ++i) {
+    const slurm_job_info_t& job = answer->job_array[i];
+    if (hostlist_names(job.nodes, name)) jobs.push_back(view_of(job));
+  }
+  return jobs;
+}
+
+Status SlurmClient::drain(const std::string& node, const std::string& reason) {
+  update_node_msg_t update;
+  slurm_init_update_node_msg(&update);
+  std::string names = node;
+  std::string text = reason;
+  update.node_names = names.data();
+  update.reason = text.data();
+  update.reason_uid = ::getuid();
+  update.node_state = NODE_STATE_DRAIN;
+  if (slurm_update_node(&update) != SLURM_SUCCESS)
+    return slurm_error("drain node " + node, slurm_get_errno());
+  return Done{};
+}
+
+Status SlurmClient::requeue(JobId job, bool hold) {
+  const int code = slurm_requeue(job.value, hold ? JOB_REQUEUE_HOLD : 0);
+  if (code != SLURM_SUCCESS)
+    return slurm_error("requeue job " + std::to_string(job.value),
+                       code == SLURM_ERROR ? slurm_get_errno() : code);
+  return Done{};
+}
+
+}  // namespace acrf

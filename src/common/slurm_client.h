@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// slurmctld through libslurm. Calls block, for tens of seconds while a controller fails over, and
+// fail with kUnavailable when none answers: call from a thread that may wait, and call again.
+// libslurm keeps its configuration per process, so there is one client per process.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/recovery.h"
+#include "core/result.h"
+
+namespace acrf {
+
+class SlurmClient {
+ public:
+  SlurmClient();
+  ~SlurmClient();
+  SlurmClient(const SlurmClient&) = delete;
+  SlurmClient& operator=(const SlurmClient&) = delete;
+
+  Result<NodeView> node(const std::string& name);
+
+  // Jobs that slurmctld knows and that use or used the node, just ended ones included.
+  Result<std::vector<JobView>> jobs_of_node(const std::string& name);
+
+  Status drain(const std::string& node, const std::string& reason);
+
+  // Batch jobs only, running or just ended; a held requeue waits for `scontrol release`.
+  Status requeue(JobId job, bool hold);
+};
+
+}  // namespace acrf

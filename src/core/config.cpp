@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/config.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/text.h"
+
+namespace acrf {
+namespace {
+
+std::optional<std::string> assign(Config& config, const Setting& setting, std::string_view value) {
+  if (const auto* text = std::get_if<std::string Config::*>(&setting.field)) {
+    config.*(*text) = std::string(value);
+    return std::nullopt;
+  }
+  if (const auto* mode = std::get_if<Mode Config::*>(&setting.field)) {
+    if (equals_ignoring_case(value, "observe")) {
+      config.*(*mode) = Mode::kObserve;
+    } else if (equals_ignoring_case(value, "enforce")) {
+      config.*(*mode) = Mode::kEnforce;
+    } else {
+      return "must be observe or enforce";
+    }
+    return std::nullopt;
+  }
+  const auto number = parse_unsigned(value);
+  if (!number || *number < static_cast<std::uint64_t>(setting.min) ||
+      *number > static_cast<std::uint64_t>(setting.max)) {
+    return "must be a whole number from " + std::to_string(setting.min) + " to " +
+           std::to_string(setting.max);
+  }
+  config.*std::get<int Config::*>(setting.field) = static_cast<int>(*number);
+  return std::nullopt;
+}
+
+const Setting* find_setting(std::string_view name) {
+  const auto& all = settings();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Setting& setting) {
+    return equals_ignoring_case(setting.name, name);
+  });
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::string_view without_quotes(std::string_view value) {
+  if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
+    return value.substr(1, value.size() - 2);
+  return value;
+}
+
+// The line up to an unquoted '#'.
+std::string_view without_comment(std::string_view line) {
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '"') quoted = !quoted;
+    if (line[i] == '#' && !quoted) return line.substr(0, i);
+  }
+  return line;
+}
+
+std::optional<std::string> apply_line(Config& config, std::string_view line, int number) {
+  const auto equals = line.find('=');
+  if (equals == std::string_view::npos)
+    return "expected Name=Value, found '" + std::string(line) + "'";
+  const auto name = trim(line.substr(0, equals));
+  const auto value = without_quotes(trim(line.substr(equals + 1)));
+  const Setting* setting = find_setting(name);
+  if (!setting) return "unknown setting '" + std::string(name) + "'";
+  const std::string key(setting->name);
+  if (const auto earlier = config.line_of.find(key); earlier != config.line_of.end())
+    return key + " is already set on line " + std::to_string(earlier->second);
+  if (const auto problem = assign(config, *setting, value))
+    return key + "=" + std::string(value) + ": " + *problem;
+  config.line_of[key] = number;
+  return std::nullopt;
+}
+
+}  // namespace
+
+const std::vector<Setting>& settings() {
+  static const std::vector<Setting> kSettings = {
+      {"Mode", &Config::mode, 0, 0,
+       "observe: log what would be done and touch nothing. enforce: drain nodes and requeue jobs."},
+      {"KernelLog", &Config::kernel_log, 0, 0,
+       "Where acrf-healthd reads kernel records: /dev/kmsg, or a file of lines in the same format."},
+      {"StateDir", &Config::state_dir, 0, 0,
+       "Directory of acrf-healthd's incident records and its place in the kernel log."},
+      {"NvmlLibrary", &Config::nvml_library, 0, 0,
+       "NVIDIA's management library, opened at run time. Empty: no NVIDIA sampling."},
+      {"FakeGpuState", &Config::fake_gpu_state, 0, 0,
+       "Test clusters only: state file of the stand-in NVML, changed by 'acrf inject'."},
+      {"SampleInterval", &Config::sample_interval_s, 1, 3600,
+       "Seconds between two samples of all GPUs."},
+      {"ProbeTimeout", &Config::probe_timeout_s, 1, 600,
+       "Seconds after which a vendor library that does not answer is killed and started anew."},
+      {"RequeueKillWait", &Config::requeue_kill_wait_s, 0, 600,
+       "Seconds between SIGTERM and SIGKILL for a requeued job on a node that ACRF drained."},
+      {"MaxRequeues", &Config::max_requeues, 0, 1000,
+       "Restarts after which a job is held instead; --acrf-max-requeues may lower it."},
+  };
+  return kSettings;
+}
+
+Result<Config> parse_config(std::string_view text, std::string_view origin) {
+  Config config;
+  int number = 0;
+  for (const auto raw : split(text, '\n')) {
+    ++number;
+    const auto line = trim(without_comment(raw));
+    if (line.empty()) continue;
+    if (const auto problem = apply_line(config, line, number)) {
+      return Error{ErrorCode::kInvalid,
+                   std::string(origin) + ":" + std::to_string(number) + ": " + *problem};
+    }
+  }
+  return config;
+}
+
+std::string setting_value(const Config& config, const Setting& setting) {
+  if (const auto* text = std::get_if<std::string Config::*>(&setting.field)) return config.*(*text);
+  if (const auto* mode = std::get_if<Mode Config::*>(&setting.field))
+    return std::string(mode_name(config.*(*mode)));
+  return std::to_string(config.*std::get<int Config::*>(setting.field));
+}
+
+std::string expand_node(std::string_view pattern, std::string_view node) {
+  std::string path;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const char next = i + 1 < pattern.size() ? pattern[i + 1] : '\0';
+    if (pattern[i] == '%' && (next == 'n' || next == '%')) {
+      path += next == 'n' ? node : "%";
+      ++i;
+    } else {
+      path += pattern[i];
+    }
+  }
+  return path;
+}
+
+std::string_view mode_name(Mode mode) {
+  return mode == Mode::kEnforce ? "enforce" : "observe";
+}
+
+}  // namespace acrf

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// acrf.conf: one table says name, type, range, default and help of every setting. The parser,
+// `acrf conf show` and acrf.conf(5) all come from it, so that they cannot disagree.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/result.h"
+
+namespace acrf {
+
+enum class Mode { kObserve, kEnforce };
+
+struct Config {
+  Mode mode = Mode::kObserve;
+  std::string kernel_log = "/dev/kmsg";
+  std::string state_dir = "/var/lib/acrf";
+  std::string nvml_library = "libnvidia-ml.so.1";
+  std::string fake_gpu_state;
+  int sample_interval_s = 5;
+  int probe_timeout_s = 10;
+  int requeue_kill_wait_s = 1;
+  int max_requeues = 8;
+
+  std::map<std::string, int> line_of;  // setting -> line that set it; absent: the default holds
+};
+
+struct Setting {
+  using Field = std::variant<Mode Config::*, std::string Config::*, int Config::*>;
+  std::string_view name;
+  Field field;
+  int min = 0;  // range of an int Field
+  int max = 0;
+  std::string_view help;
+};
+
+const std::vector<Setting>& settings();
+
+// Parses the whole text. Any unknown, repeated or out-of-range setting is an Error that opens with
+// "origin:line:"; nothing of a faulty text is used.
+Result<Config> parse_config(std::string_view text, std::string_view origin);
+
+// The value as it would be written in acrf.conf.
+std::string setting_value(const Config& config, const Setting& setting);
+
+// "%n" in a path stands for the node's name, as in slurm.conf; "%%" for a percent sign.
+std::string expand_node(std::string_view pattern, std::string_view node);
+
+std::string_view mode_name(Mode mode);
+
+}  // namespace acrf

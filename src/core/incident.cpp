@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/incident.h"
+
+#include <algorithm>
+
+#include "core/text.h"
+
+namespace acrf {
+namespace {
+
+constexpr std::int64_t kStickySeconds = 3 * 3600;
+constexpr std::string_view kReasonPrefix = "ACRF: ";
+
+std::string incident_id(const std::string& node, const Event& event) {
+  const std::string observed = node + '\n' + event.boot_id + '\n' + event.source + '\n' +
+                               event.discriminator + '\n' + to_string(event.gpu);
+  return node + "-" + fingerprint(observed).substr(0, 10);
+}
+
+}  // namespace
+
+std::string_view name_of(Phase phase) {
+  switch (phase) {
+    case Phase::kSeen: return "seen";
+    case Phase::kDrained: return "drained";
+    case Phase::kDone: return "done";
+  }
+  return "seen";
+}
+
+std::optional<Phase> parse_phase(std::string_view name) {
+  for (const Phase phase : {Phase::kSeen, Phase::kDrained, Phase::kDone})
+    if (name == name_of(phase)) return phase;
+  return std::nullopt;
+}
+
+std::string drain_reason(const Incident& incident) {
+  const auto& verdict = incident.root.verdict;
+  return std::string(kReasonPrefix) + verdict.fault_class + " " + to_string(incident.root.gpu) +
+         " " + std::string(name_of(verdict.action)) + " [" + incident.id + "]";
+}
+
+bool is_acrf_reason(std::string_view reason) {
+  return starts_with(reason, kReasonPrefix);
+}
+
+bool reason_names(std::string_view reason, const Incident& incident) {
+  return is_acrf_reason(reason) && reason.find("[" + incident.id + "]") != std::string_view::npos;
+}
+
+IncidentTracker::Key IncidentTracker::key_of(const Event& event) {
+  return {event.verdict.fault_class + "@" + event.boot_id, event.gpu};
+}
+
+std::optional<Incident> IncidentTracker::observe(const Event& event) {
+  const auto [known, is_new] = last_event_s_.try_emplace(key_of(event), event.unix_s);
+  if (!is_new) {
+    const bool same_burst = event.unix_s - known->second <= kStickySeconds;
+    known->second = std::max(known->second, event.unix_s);
+    if (same_burst) return std::nullopt;
+  }
+  Incident incident;
+  incident.id = incident_id(node_, event);
+  incident.node = node_;
+  incident.root = event;
+  return incident;
+}
+
+void IncidentTracker::restore(const Incident& incident) {
+  auto& last = last_event_s_[key_of(incident.root)];
+  last = std::max(last, incident.root.unix_s);
+}
+
+void IncidentTracker::forget(const Incident& incident) {
+  last_event_s_.erase(key_of(incident.root));
+}
+
+}  // namespace acrf

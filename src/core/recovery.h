@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What to do about an incident, given what slurmctld says right now. Every decision is made from a
+// fresh view and from nothing remembered but the incident itself: after a crash of any process the
+// same functions, asked again, give what is left to do.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/incident.h"
+#include "core/policy.h"
+
+namespace acrf {
+
+struct JobId {
+  std::uint32_t value = 0;
+  auto operator<=>(const JobId&) const = default;
+};
+
+struct NodeView {
+  bool draining = false;  // DRAIN flag, whatever the base state
+  std::string reason;
+  std::int64_t controller_started_unix_s = 0;
+};
+
+enum class DrainStep {
+  kDrain,       // drain it, with the incident's reason
+  kOurs,        // this incident has drained it already
+  kOthers,      // drained by somebody else, whose state and reason stay as they are
+  kTakenOver,   // this incident had drained it and it no longer is: an admin ended the case
+};
+
+// slurmctld writes its state some seconds after a change. A controller that started after the drain
+// may have lost it, so a missing drain then means "once more"; otherwise it means "taken over".
+
+DrainStep plan_drain(const Incident& incident, const NodeView& node);
+
+enum class JobState { kPending, kRunning, kSuspended, kFailed, kNodeFailed, kOther };
+
+struct JobView {
+  JobId id;
+  JobState state = JobState::kOther;
+  bool on_node = false;       // the incident's node is among the job's
+  std::int64_t end_unix_s = 0;
+  std::uint32_t restarts = 0;
+  std::string admin_comment;  // carries the policy token
+};
+
+enum class JobStep {
+  kRequeue,      // it runs on the node, or died of the fault
+  kRequeueHeld,  // the same, but it has used up its restarts
+  kLeave,        // not ours to touch
+};
+
+JobStep plan_job(const Incident& incident, const JobView& job);
+
+}  // namespace acrf

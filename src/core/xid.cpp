@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/xid.h"
+
+#include "core/text.h"
+
+namespace acrf {
+namespace {
+
+constexpr int kMaxXid = 0xffff;
+
+std::string hex(std::uint64_t number, int digits) {
+  constexpr char kHex[] = "0123456789abcdef";
+  std::string text(static_cast<std::size_t>(digits), '0');
+  for (auto digit = text.rbegin(); digit != text.rend(); ++digit, number >>= 4)
+    *digit = kHex[number & 15];
+  return text;
+}
+
+}  // namespace
+
+std::optional<PciAddress> take_pci_address(std::string_view& text) {
+  std::string_view rest = text;
+  std::uint64_t parts[3] = {};
+  int count = 0;
+  do {
+    const auto part = take_unsigned(rest, 16);
+    if (!part) return std::nullopt;
+    parts[count++] = *part;
+  } while (count < 3 && take_prefix(rest, ":"));
+  if (count < 2) return std::nullopt;
+  const std::uint64_t domain = count == 3 ? parts[0] : 0;
+  const std::uint64_t bus = parts[count - 2];
+  const std::uint64_t device = parts[count - 1];
+  if (domain > 0xffffffff || bus > 0xff || device > 0x1f) return std::nullopt;
+  if (take_prefix(rest, ".") && !take_unsigned(rest, 16)) return std::nullopt;
+  text = rest;
+  return PciAddress{static_cast<std::uint32_t>(domain), static_cast<std::uint8_t>(bus),
+                    static_cast<std::uint8_t>(device)};
+}
+
+std::string to_string(const PciAddress& address) {
+  return hex(address.domain, address.domain > 0xffff ? 8 : 4) + ":" + hex(address.bus, 2) + ":" +
+         hex(address.device, 2);
+}
+
+std::optional<Xid> parse_xid(std::string_view message) {
+  if (!take_prefix(message, "NVRM: Xid (")) return std::nullopt;
+  take_prefix(message, "PCI:");
+  const auto gpu = take_pci_address(message);
+  if (!gpu) return std::nullopt;
+  // MIG: "(PCI:0000:1a:00 GPU-I:05)"; the whole GPU is what can be lost.
+  const auto close = message.find(')');
+  if (close == std::string_view::npos) return std::nullopt;
+  message.remove_prefix(close + 1);
+  if (!take_prefix(message, ": ")) return std::nullopt;
+  const auto code = take_unsigned(message);
+  if (!code || *code == 0 || *code > kMaxXid) return std::nullopt;
+  if (!message.empty() && message.front() != ',' && message.front() != ' ') return std::nullopt;
+  take_prefix(message, ",");
+  return Xid{static_cast<int>(*code), *gpu, trim(message)};
+}
+
+}  // namespace acrf

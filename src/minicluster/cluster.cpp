@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "minicluster/cluster.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "common/file.h"
+#include "core/text.h"
+
+namespace acrf::minicluster {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+
+// slurmd's sockets are called SPOOL/NODE_JOB.STEP, and the kernel allows 107 characters.
+constexpr std::size_t kLongestRoot = 70;
+constexpr std::uintmax_t kDiskNeeded = 200ULL << 20;
+constexpr char kMarker[] = ".acrf-cluster";
+
+Status check_preconditions(const std::string& root) {
+  if (::geteuid() != 0)
+    return Error{ErrorCode::kDenied, "a private Slurm cluster needs root"};
+  if (!starts_with(root, "/") || root.size() > kLongestRoot) {
+    return Error{ErrorCode::kInvalid,
+                 fmt::format("cluster directory {}: must be absolute and at most {} characters long, "
+                             "because it holds Unix sockets", root, kLongestRoot)};
+  }
+  std::error_code error;
+  fs::create_directories(root, error);
+  const auto space = fs::space(root, error);
+  if (error) return Error{ErrorCode::kSystem, root + ": " + error.message()};
+  if (space.available < kDiskNeeded) {
+    return Error{ErrorCode::kSystem,
+                 fmt::format("{}: {} MB of disk space are free, {} are needed", root,
+                             space.available >> 20, kDiskNeeded >> 20)};
+  }
+  return Done{};
+}
+
+template <typename Address>
+bool accepts(int family, const Address& address) {
+  const UniqueFd fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  return ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+}
+
+bool accepts_at(const std::string& socket) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  socket.copy(address.sun_path, sizeof address.sun_path - 1);
+  return accepts(AF_UNIX, address);
+}
+
+bool accepts_at(int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return accepts(AF_INET, address);
+}
+
+}  // namespace
+
+bool wait_until(const std::function<bool()>& condition, milliseconds limit, milliseconds pause) {
+  const auto until = std::chrono::steady_clock::now() + limit;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() >= until) return false;
+    std::this_thread::sleep_for(pause);
+  }
+  return true;
+}
+
+Status Cluster::clean(const std::string& root) {
+  std::error_code error;
+  if (!fs::exists(root, error) || fs::is_empty(root, error)) return Done{};
+  if (!fs::exists(root + "/" + kMarker, error))
+    return Error{ErrorCode::kInvalid, root + " exists and is not a cluster's directory"};
+  if (const auto stopped = stop_recorded(root); !stopped) return stopped.error();
+  fs::remove_all(root, error);
+  if (error) return Error{ErrorCode::kSystem, "remove " + root + ": " + error.message()};
+  return Done{};
+}
+
+Result<std::unique_ptr<Cluster>> Cluster::start(ClusterOptions options) {
+  const std::string root = options.root;
+  if (const auto cleaned = clean(root); !cleaned) return cleaned.error();
+  if (const auto checked = check_preconditions(root); !checked) return checked.error();
+  if (const auto marked = write_file(root + "/" + kMarker, "", 0644); !marked)
+    return marked.error();
+  std::unique_ptr<Cluster> cluster(new Cluster(std::move(options)));
+  if (const auto launched = cluster->launch(); !launched) {
+    return Error{launched.error().code,
+                 launched.error().sentence + " (logs are in " + root + "/log)"};
+  }
+  return cluster;
+}
+
+Cluster::~Cluster() {
+  if (kept_) return;
+  if (const auto stopped = stop_recorded(options_.root); !stopped)
+    fmt::print(stderr, "{}\n", stopped.error().sentence);
+}
+
+Status Cluster::launch() {
+  auto ports = free_ports(1 + options_.nodes);
+  if (!ports) return ports.error();
+  ports_ = std::move(*ports);
+  if (const auto written = write_cluster_files(options_, ports_); !written) return written;
+  auto space = ProcessSpace::create(options_.root);
+  if (!space) return space.error();
+  space_ = std::make_unique<ProcessSpace>(std::move(*space));
+  if (const auto started = start_munged(); !started) return started;
+  if (const auto started = start_slurmctld(); !started) return started;
+  for (const auto& node : nodes())
+    if (const auto started = start_slurmd(node); !started) return started;
+  if (options_.healthd)
+    for (const auto& node : nodes())
+      if (const auto started = start_healthd(node); !started) return started;
+  return wait_for_nodes();
+}
+
+std::vector<std::string> Cluster::variables() const {
+  const char* path = std::getenv("PATH");
+  return {"SLURM_CONF=" + slurm_conf(),
+          "PATH=" + staged(options_, "/usr/bin") + ":" + (path ? path : "/usr/bin:/bin") +
+              ":/usr/sbin:/sbin"};
+}
+
+CommandResult Cluster::run(const std::vector<std::string>& command, milliseconds limit) const {
+  return run_command(command, environment_with(variables()), limit);
+}
+
+Status Cluster::start_munged() {
+  const auto munged = find_command("munged");
+  if (munged.empty())
+    return Error{ErrorCode::kNotFound, "munged is not installed; on Debian: munge"};
+  const std::string socket = path("munge.socket");
+  const auto started = space_->start(
+      "munged",
+      {munged, "--foreground", "--force", "--num-threads=4", "--socket=" + socket,
+       "--key-file=" + path("munge.key"), "--pid-file=" + path("run/munged.pid"),
+       "--log-file=" + path("log/munged.log"), "--seed-file=" + path("run/munged.seed")},
+      environment_with(variables()), path("log/munged.out"));
+  if (!started) return started;
+  if (!wait_until([&] { return accepts_at(socket); }, std::chrono::seconds(10)))
+    return Error{ErrorCode::kUnavailable, "munged did not start"};
+  return Done{};
+}
+
+Status Cluster::start_slurmctld() {
+  auto environment = variables();
+  // A plugin built with AddressSanitizer needs its runtime in the host program first.
+  if (const char* preload = std::getenv("ACRF_SLURMCTLD_PRELOAD")) {
+    environment.push_back(std::string("LD_PRELOAD=") + preload);
+    environment.push_back("ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:exitcode=99:log_path=" +
+                          path("log/asan"));
+  }
+  const auto started = space_->start("slurmctld", {path("sbin/slurmctld"), "-D"},
+                                     environment_with(environment), path("log/slurmctld.out"));
+  if (!started) return started;
+  if (wait_until([&] { return accepts_at(ports_[0]); }, std::chrono::seconds(30))) return Done{};
+  return Error{ErrorCode::kUnavailable,
+               fmt::format("slurmctld did not start on port {}", ports_[0])};
+}
+
+Status Cluster::start_slurmd(const std::string& node) {
+  return space_->start("slurmd-" + node,
+                       {path("sbin/slurmd"), "-D", "-N", node, "-d", path("sbin/slurmstepd")},
+                       environment_with(variables()), path("log/slurmd-" + node + ".out"));
+}
+
+Status Cluster::start_healthd(const std::string& node) {
+  return space_->start("healthd-" + node,
+                       {staged(options_, "/usr/sbin/acrf-healthd"), "-N", node},
+                       environment_with(variables()), path("log/healthd-" + node + ".log"));
+}
+
+Status Cluster::wait_for_nodes() {
+  const auto all_idle = [&] {
+    const auto states = run({"sinfo", "-h", "-N", "-o", "%T"});
+    int idle = 0;
+    for (const auto state : split(trim(states.output), '\n')) idle += state == "idle";
+    return idle == options_.nodes;
+  };
+  if (!wait_until(all_idle, std::chrono::seconds(60), milliseconds(50)))
+    return Error{ErrorCode::kUnavailable, "not all nodes became idle within 60 s"};
+  if (!options_.healthd) return Done{};
+  // healthd takes up the kernel log where it finds it, so nothing may be injected before.
+  const auto all_watched = [&] {
+    for (const auto& node : nodes()) {
+      const auto log = read_file(path("log/healthd-" + node + ".log"));
+      if (!log || log->find("watches node " + node) == std::string::npos) return false;
+    }
+    return true;
+  };
+  if (!wait_until(all_watched, std::chrono::seconds(30)))
+    return Error{ErrorCode::kUnavailable, "not all acrf-healthd started"};
+  return Done{};
+}
+
+Status Cluster::signal(const std::string& daemon, int signal) {
+  return space_->signal(daemon, signal);
+}
+
+Status Cluster::kill(const std::string& daemon) {
+  if (const auto sent = space_->signal(daemon, SIGKILL); !sent) return sent;
+  const bool gone = wait_until([&] {
+    const auto ended = space_->ended(daemon);
+    return !ended || ended->has_value();
+  });
+  if (!gone) return Error{ErrorCode::kSystem, daemon + " does not end"};
+  return Done{};
+}
+
+Status Cluster::keep() {
+  if (const auto told = space_->keep(); !told) return told;
+  kept_ = true;
+  return Done{};
+}
+
+}  // namespace acrf::minicluster

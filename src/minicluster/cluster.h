@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A private, real Slurm cluster on this machine: its own munged, slurmctld, slurmd per node and
+// acrf-healthd per node, on ports and in a directory of its own. Needs root. Several can run at once.
+// Ends with its owner, however that ends.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+#include "minicluster/cluster_files.h"
+#include "minicluster/command.h"
+#include "minicluster/process_space.h"
+
+namespace acrf::minicluster {
+
+class Cluster {
+ public:
+  // Returns when every node is idle.
+  static Result<std::unique_ptr<Cluster>> start(ClusterOptions options);
+  // Stops everything at once unless keep() was called. The directory stays, with the logs.
+  ~Cluster();
+
+  // Stops a cluster that an earlier process left behind in `root` and removes the directory.
+  static Status clean(const std::string& root);
+
+  // Runs a command with SLURM_CONF and ACRF's staged commands in its environment.
+  CommandResult run(const std::vector<std::string>& command,
+                    std::chrono::milliseconds limit = std::chrono::seconds(60)) const;
+
+  Status start_slurmctld();
+  Status start_healthd(const std::string& node);
+  // Daemon names: munged, slurmctld, slurmd-NODE, healthd-NODE.
+  Status signal(const std::string& daemon, int signal);
+  // SIGKILL, and waits until it is gone.
+  Status kill(const std::string& daemon);
+  Status keep();
+
+  const ClusterOptions& options() const { return options_; }
+  std::string path(const std::string& below) const { return options_.root + "/" + below; }
+  std::string slurm_conf() const { return path("etc/slurm.conf"); }
+  std::vector<std::string> nodes() const { return node_names(options_); }
+
+ private:
+  explicit Cluster(ClusterOptions options) : options_(std::move(options)) {}
+  Status launch();
+  Status start_munged();
+  Status start_slurmd(const std::string& node);
+  Status wait_for_nodes();
+  std::vector<std::string> variables() const;
+
+  ClusterOptions options_;
+  std::vector<int> ports_;
+  std::unique_ptr<ProcessSpace> space_;
+  bool kept_ = false;
+};
+
+// Asks every few milliseconds until `condition` holds or the time is up.
+bool wait_until(const std::function<bool()>& condition,
+                std::chrono::milliseconds limit = std::chrono::seconds(30),
+                std::chrono::milliseconds pause = std::chrono::milliseconds(20));
+
+}  // namespace acrf::minicluster

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "minicluster/cluster_files.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <filesystem>
+
+#include "common/file.h"
+#include "common/unique_fd.h"
+#include "fakegpu/state.h"
+#include "minicluster/command.h"
+
+namespace acrf::minicluster {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kFirstPort = 20000;
+constexpr int kPortRange = 10000;  // below the kernel's range for outgoing connections
+
+bool is_free(int port) {
+  const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return ::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+}
+
+std::string plugin_dirs(const ClusterOptions& options) {
+  const std::string ours = staged(options, ACRF_PLUGINDIR);
+  std::string dirs;
+  if (options.select == SelectInstall::kDropIn) dirs = ours + "/acrf/dropin:";
+  if (options.select == SelectInstall::kNamed) dirs = ours + "/acrf/named:";
+  return dirs + ours + ":" + ACRF_SYSTEM_PLUGINDIR;
+}
+
+std::string host_name() {
+  char name[256] = "";
+  ::gethostname(name, sizeof name - 1);
+  const std::string text(name);
+  return text.substr(0, text.find('.'));
+}
+
+std::string slurm_conf(const ClusterOptions& options, const std::vector<int>& ports) {
+  const std::string& root = options.root;
+  std::string text = fmt::format(
+      "ClusterName=acrf\n"
+      "SlurmctldHost={0}(127.0.0.1)\n"
+      "SlurmctldPort={1}\n"
+      "SlurmUser=root\n"
+      "AuthType=auth/munge\n"
+      "AuthInfo=socket={2}/munge.socket\n"
+      "CommunicationParameters=NoInAddrAny,NoCtldInAddrAny\n"
+      "StateSaveLocation={2}/state\n"
+      "SlurmdSpoolDir={2}/spool/%n\n"
+      "SlurmctldPidFile={2}/run/slurmctld.pid\n"
+      "SlurmdPidFile={2}/run/slurmd-%n.pid\n"
+      "SlurmctldLogFile={2}/log/slurmctld.log\n"
+      "SlurmdLogFile={2}/log/slurmd-%n.log\n"
+      "PluginDir={3}\n"
+      "PlugStackConfig={2}/etc/plugstack.conf\n"
+      "JobSubmitPlugins=acrf\n"
+      "SelectType={4}\n"
+      "SelectTypeParameters=CR_Core_Memory\n"
+      "SlurmdParameters=config_overrides\n"
+      "ProctrackType=proctrack/pgid\n"
+      "TaskPlugin=task/none\n"
+      "MailProg=/bin/true\n"
+      "ReturnToService=2\n"
+      "GresTypes=gpu\n"
+      "DefMemPerCPU=10\n",
+      host_name(), ports[0], root, plugin_dirs(options),
+      options.select == SelectInstall::kNamed ? "select/acrf" : "select/cons_tres");
+  if (!options.topology.empty()) text += "TopologyPlugin=topology/tree\n";
+  text += options.slurm_conf;
+  const auto names = node_names(options);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += fmt::format(
+        "NodeName={} NodeHostname=localhost NodeAddr=127.0.0.1 Port={} Sockets=2 CoresPerSocket=8 "
+        "ThreadsPerCore=1 RealMemory=1000 Gres=gpu:h100:{} State=UNKNOWN\n",
+        names[i], ports[i + 1], options.gpus_per_node);
+  }
+  return text + "PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n";
+}
+
+std::string gres_conf(const ClusterOptions& options) {
+  std::string text;
+  for (const auto& node : node_names(options))
+    for (int gpu = 0; gpu < options.gpus_per_node; ++gpu)
+      text += fmt::format("NodeName={} Name=gpu Type=h100 File={}/dev/{}-nvidia{} Cores={}\n", node,
+                          options.root, node, gpu, gpu < options.gpus_per_node / 2 ? "0-7" : "8-15");
+  return text;
+}
+
+std::string acrf_conf(const ClusterOptions& options) {
+  return fmt::format(
+      "Mode={}\n"
+      "KernelLog={}/nodes/%n/kmsg\n"
+      "StateDir={}/nodes/%n/acrf\n"
+      "NvmlLibrary={}/acrf/fakegpu/libnvidia-ml.so.1\n"
+      "FakeGpuState={}/nodes/%n/gpus.json\n"
+      "SampleInterval=1\n{}",
+      options.enforce ? "enforce" : "observe", options.root, options.root,
+      staged(options, ACRF_LIBDIR), options.root, options.acrf_conf);
+}
+
+Status make_munge_key(const std::string& path) {
+  std::string key(128, '\0');
+  if (::getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size()))
+    return system_error("get random bytes");
+  return write_file(path, key);
+}
+
+// Slurm wants device files; these are /dev/null by another name.
+Status make_devices(const ClusterOptions& options, const std::string& node) {
+  for (int gpu = 0; gpu < options.gpus_per_node; ++gpu) {
+    const auto path = fmt::format("{}/dev/{}-nvidia{}", options.root, node, gpu);
+    if (::mknod(path.c_str(), S_IFCHR | 0666, makedev(1, 3)) != 0)
+      return system_error("make device " + path);
+  }
+  return Done{};
+}
+
+Status make_node(const ClusterOptions& options, const std::string& node) {
+  const std::string directory = options.root + "/nodes/" + node;
+  fs::create_directories(directory);
+  fs::create_directories(options.root + "/spool/" + node);
+  if (const auto made = make_devices(options, node); !made) return made;
+  if (const auto made = write_file(directory + "/kmsg", "", 0644); !made) return made;
+  return fakegpu::save_state(directory + "/gpus.json",
+                             fakegpu::healthy_state(node, options.gpus_per_node));
+}
+
+// Slurm's daemons look at their own name, and Debian's alternatives may point to an emulator.
+Status link_daemons(const std::string& root) {
+  for (const std::string name : {"slurmctld", "slurmd", "slurmstepd"}) {
+    auto file = find_command(name + "-wlm");
+    if (file.empty()) file = find_command(name);
+    if (file.empty())
+      return Error{ErrorCode::kNotFound, name + " is not installed; on Debian: slurmctld, slurmd"};
+    fs::create_symlink(file, root + "/sbin/" + name);
+  }
+  return Done{};
+}
+
+}  // namespace
+
+std::vector<std::string> node_names(const ClusterOptions& options) {
+  std::vector<std::string> names;
+  for (int i = 1; i <= options.nodes; ++i) names.push_back("n" + std::to_string(i));
+  return names;
+}
+
+std::string staged(const ClusterOptions& options, const std::string& path) {
+  return options.stage + path;
+}
+
+// Different processes begin their search at different places, so that clusters that start at the same
+// time do not meet.
+Result<std::vector<int>> free_ports(int count) {
+  static int next = ::getpid() * 131 % kPortRange;
+  std::vector<int> ports;
+  for (int tried = 0; tried < kPortRange && static_cast<int>(ports.size()) < count; ++tried) {
+    const int port = kFirstPort + next;
+    next = (next + 1) % kPortRange;
+    if (is_free(port)) ports.push_back(port);
+  }
+  if (static_cast<int>(ports.size()) == count) return ports;
+  return Error{ErrorCode::kUnavailable,
+               fmt::format("only {} of {} ports are free between {} and {} on 127.0.0.1",
+                           ports.size(), count, kFirstPort, kFirstPort + kPortRange - 1)};
+}
+
+Status write_cluster_files(const ClusterOptions& options, const std::vector<int>& ports) try {
+  const std::string& root = options.root;
+  for (const char* directory : {"dev", "etc", "log", "nodes", "run", "sbin", "spool", "state"})
+    fs::create_directories(root + "/" + directory);
+  if (const auto linked = link_daemons(root); !linked) return linked;
+  if (const auto made = make_munge_key(root + "/munge.key"); !made) return made;
+  const std::string etc = root + "/etc/";
+  const std::string spank = staged(options, ACRF_PLUGINDIR) + "/spank_acrf.so";
+  const std::pair<std::string, std::string> files[] = {
+      {"slurm.conf", slurm_conf(options, ports)},
+      {"gres.conf", gres_conf(options)},
+      {"acrf.conf", acrf_conf(options)},
+      {"plugstack.conf", "required " + spank + "\n"},
+  };
+  for (const auto& [name, text] : files)
+    if (const auto written = write_file(etc + name, text, 0644); !written) return written;
+  if (!options.topology.empty())
+    if (const auto written = write_file(etc + "topology.conf", options.topology, 0644); !written)
+      return written;
+  for (const auto& node : node_names(options))
+    if (const auto made = make_node(options, node); !made) return made;
+  return Done{};
+} catch (const fs::filesystem_error& problem) {
+  return Error{ErrorCode::kSystem, problem.what()};
+}
+
+}  // namespace acrf::minicluster

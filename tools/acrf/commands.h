@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The subcommands of acrf. Each adds itself to the command line; what it does runs when it is chosen
+// and leaves the exit status in `status`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "core/result.h"
+
+namespace acrf {
+
+struct CommandLine {
+  CLI::App& app;
+  std::string config_path;  // empty: acrf.conf beside slurm.conf
+  bool json = false;
+  int status = 0;
+};
+
+void add_checkpoint_command(CommandLine& line);
+void add_conf_command(CommandLine& line);
+void add_inject_command(CommandLine& line);
+
+// Prints "acrf: sentence" and makes the command end with 1.
+void fail(CommandLine& line, const Error& error);
+
+}  // namespace acrf

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// acrf conf check|show
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "common/config_file.h"
+
+namespace acrf {
+namespace {
+
+Result<Config> load(const CommandLine& line) {
+  const bool named = !line.config_path.empty();
+  return load_config(named ? line.config_path : default_config_path(), named);
+}
+
+void show_json(const Config& config) {
+  nlohmann::ordered_json all;
+  for (const auto& setting : settings()) {
+    nlohmann::ordered_json entry = {{"value", setting_value(config, setting)}};
+    if (const auto set = config.line_of.find(std::string(setting.name)); set != config.line_of.end())
+      entry["line"] = set->second;
+    all[std::string(setting.name)] = entry;
+  }
+  fmt::print("{}\n", all.dump(2));
+}
+
+void show_table(const Config& config) {
+  for (const auto& setting : settings()) {
+    const auto set = config.line_of.find(std::string(setting.name));
+    const auto origin =
+        set == config.line_of.end() ? std::string("default") : fmt::format("line {}", set->second);
+    fmt::print("{:<44} # {}\n",
+               fmt::format("{}={}", setting.name, setting_value(config, setting)), origin);
+  }
+}
+
+}  // namespace
+
+void add_conf_command(CommandLine& line) {
+  auto* conf = line.app.add_subcommand("conf", "the configuration");
+  conf->require_subcommand(1);
+  conf->fallthrough();
+  conf->add_subcommand("show", "print every setting with its value and where it comes from")
+      ->callback([&line] {
+        const auto config = load(line);
+        if (!config) return fail(line, config.error());
+        line.json ? show_json(*config) : show_table(*config);
+      });
+  conf->add_subcommand("check", "say whether acrf.conf is valid")->callback([&line] {
+    const auto config = load(line);
+    if (!config) return fail(line, config.error());
+    line.json ? fmt::print("{{\"valid\":true}}\n") : fmt::print("acrf.conf is valid\n");
+  });
+}
+
+}  // namespace acrf

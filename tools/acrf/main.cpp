@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// acrf: ACRF's command line.
+#include <cstdio>
+
+#include "acrf_config.h"
+#include "commands.h"
+
+namespace acrf {
+
+void fail(CommandLine& line, const Error& error) {
+  std::fprintf(stderr, "acrf: %s\n", error.sentence.c_str());
+  line.status = 1;
+}
+
+}  // namespace acrf
+
+int main(int argc, char** argv) {
+  CLI::App app("Looks at and works with an ACRF cluster.", "acrf");
+  acrf::CommandLine line{app, {}, false, 0};
+  app.add_option("-f,--config", line.config_path, "acrf.conf to use (default: beside slurm.conf)");
+  app.add_flag("--json", line.json, "print JSON");
+  app.set_version_flag("-V,--version", std::string("acrf ") + ACRF_VERSION);
+  app.require_subcommand(1);
+  app.fallthrough();
+  acrf::add_checkpoint_command(line);
+  acrf::add_conf_command(line);
+  acrf::add_inject_command(line);
+  CLI11_PARSE(app, argc, argv);
+  return line.status;
+}
