@@ -294,7 +294,7 @@ static void _step_all(release_t *release)
 	_unlock(release, locks);
 	if (step.released) {
 		schedule_job_save();
-		queue_job_scheduler();
+		schedule(false);	/* only wakes the scheduler's thread */
 	}
 }
 

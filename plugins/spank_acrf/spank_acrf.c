@@ -127,8 +127,7 @@ static void _drop_leaked_options(spank_t sp)
 /* slurmstepd, as the job's user, before the batch script or a task begins */
 EXPORT int slurm_spank_task_init(spank_t sp, int ac, char **av)
 {
-	char dir[PATH_MAX], path[PATH_MAX], count[32];
-	uint32_t restarts = 0;
+	char dir[PATH_MAX], path[PATH_MAX], count[32] = "0";
 
 	if (!_is_batch_script(sp))
 		return ESPANK_SUCCESS;
@@ -137,8 +136,8 @@ EXPORT int slurm_spank_task_init(spank_t sp, int ac, char **av)
 	    ESPANK_SUCCESS)
 		return ESPANK_SUCCESS;
 
-	(void) spank_get_item(sp, S_SLURM_RESTART_COUNT, &restarts);
-	snprintf(count, sizeof(count), "%u", restarts);
+	/* Not S_SLURM_RESTART_COUNT: 22.05 leaves it 0 for a batch script */
+	(void) spank_getenv(sp, "SLURM_RESTART_COUNT", count, sizeof(count));
 	spank_setenv(sp, "ACRF_RESTART_COUNT", count, 1);
 	if ((spank_getenv(sp, "ACRF_CHECKPOINT_DIR", dir, sizeof(dir)) ==
 	     ESPANK_SUCCESS) &&

@@ -129,10 +129,17 @@ Status Cluster::launch() {
 }
 
 std::vector<std::string> Cluster::variables() const {
-  const char* path = std::getenv("PATH");
-  return {"SLURM_CONF=" + slurm_conf(),
-          "PATH=" + staged(options_, "/usr/bin") + ":" + (path ? path : "/usr/bin:/bin") +
-              ":/usr/sbin:/sbin"};
+  const char* search = std::getenv("PATH");
+  std::vector<std::string> entries = {"SLURM_CONF=" + slurm_conf(),
+                                      "PATH=" + staged(options_, "/usr/bin") + ":" +
+                                          (search ? search : "/usr/bin:/bin") + ":/usr/sbin:/sbin"};
+  // Plugins built with AddressSanitizer need its runtime first in every program that loads them.
+  if (!options_.preload.empty()) {
+    entries.push_back("LD_PRELOAD=" + options_.preload);
+    entries.push_back("ASAN_OPTIONS=detect_leaks=0:log_path=" + path("log/sanitizer"));
+    entries.push_back("UBSAN_OPTIONS=print_stacktrace=1:log_path=" + path("log/sanitizer"));
+  }
+  return entries;
 }
 
 CommandResult Cluster::run(const std::vector<std::string>& command, milliseconds limit) const {
@@ -157,15 +164,8 @@ Status Cluster::start_munged() {
 }
 
 Status Cluster::start_slurmctld() {
-  auto environment = variables();
-  // A plugin built with AddressSanitizer needs its runtime in the host program first.
-  if (const char* preload = std::getenv("ACRF_SLURMCTLD_PRELOAD")) {
-    environment.push_back(std::string("LD_PRELOAD=") + preload);
-    environment.push_back("ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:exitcode=99:log_path=" +
-                          path("log/asan"));
-  }
   const auto started = space_->start("slurmctld", {path("sbin/slurmctld"), "-D"},
-                                     environment_with(environment), path("log/slurmctld.out"));
+                                     environment_with(variables()), path("log/slurmctld.out"));
   if (!started) return started;
   if (wait_until([&] { return accepts_at(ports_[0]); }, std::chrono::seconds(30))) return Done{};
   return Error{ErrorCode::kUnavailable,
@@ -179,9 +179,15 @@ Status Cluster::start_slurmd(const std::string& node) {
 }
 
 Status Cluster::start_healthd(const std::string& node) {
+  auto environment = environment_with(variables());
+  if (!options_.healthd_preload.empty()) {
+    std::erase_if(environment, [](const auto& entry) { return starts_with(entry, "LD_PRELOAD="); });
+    environment.push_back("LD_PRELOAD=" + options_.preload + " " + options_.healthd_preload);
+    environment.push_back("ACRF_HOLD_DIR=" + path("run"));
+  }
   return space_->start("healthd-" + node,
-                       {staged(options_, "/usr/sbin/acrf-healthd"), "-N", node},
-                       environment_with(variables()), path("log/healthd-" + node + ".log"));
+                       {staged(options_, "/usr/sbin/acrf-healthd"), "-N", node}, environment,
+                       path("log/healthd-" + node + ".log"));
 }
 
 Status Cluster::wait_for_nodes() {
@@ -213,12 +219,15 @@ Status Cluster::signal(const std::string& daemon, int signal) {
 
 Status Cluster::kill(const std::string& daemon) {
   if (const auto sent = space_->signal(daemon, SIGKILL); !sent) return sent;
-  const bool gone = wait_until([&] {
+  if (!wait_for_end(daemon)) return Error{ErrorCode::kSystem, daemon + " does not end"};
+  return Done{};
+}
+
+bool Cluster::wait_for_end(const std::string& daemon) {
+  return wait_until([&] {
     const auto ended = space_->ended(daemon);
     return !ended || ended->has_value();
   });
-  if (!gone) return Error{ErrorCode::kSystem, daemon + " does not end"};
-  return Done{};
 }
 
 Status Cluster::keep() {

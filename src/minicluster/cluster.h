@@ -35,6 +35,7 @@ class Cluster {
   Status start_healthd(const std::string& node);
   // Daemon names: munged, slurmctld, slurmd-NODE, healthd-NODE.
   Status signal(const std::string& daemon, int signal);
+  bool wait_for_end(const std::string& daemon);
   // SIGKILL, and waits until it is gone.
   Status kill(const std::string& daemon);
   Status keep();

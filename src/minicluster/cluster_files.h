@@ -20,6 +20,8 @@ struct ClusterOptions {
   SelectInstall select = SelectInstall::kDropIn;
   bool enforce = true;      // healthd's Mode
   bool healthd = true;
+  std::string healthd_preload;  // a library for acrf-healthd alone
+  std::string preload;      // a library for every program of the cluster; reports go to log/sanitizer*
   std::string topology;     // text of topology.conf; empty: none
   std::string slurm_conf;   // lines to add to slurm.conf
   std::string acrf_conf;    // lines to add to acrf.conf

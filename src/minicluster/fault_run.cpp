@@ -180,6 +180,7 @@ class Walk {
     const auto look = look_at_node(cluster_, run_.node);
     if (!look.drained) return;
     run_.drained_s = seconds();
+    look_for_incident();
     run_.drain_reason = look.reason;
     narrate_(run_.drained_s, fmt::format("node {} is drained: {}", run_.node, look.reason));
   }

@@ -20,6 +20,7 @@ struct Options {
   int nodes = 8;
   int gpus = 8;
   int runs = 1;
+  std::vector<std::string> slurm_conf;
   bool keep = false;
   bool stop = false;
   bool json = false;
@@ -90,6 +91,7 @@ int run(const Options& options) {
   cluster_options.root = options.root;
   cluster_options.nodes = options.nodes;
   cluster_options.gpus_per_node = options.gpus;
+  for (const auto& line : options.slurm_conf) cluster_options.slurm_conf += line + "\n";
   show(fmt::format("Starting a private Slurm cluster: {} nodes with {} fake GPUs each ...",
                    options.nodes, options.gpus));
   const auto began = std::chrono::steady_clock::now();
@@ -116,6 +118,7 @@ int main(int argc, char** argv) {
   app.add_option("--root", options.root, "the cluster's own directory")->required();
   app.add_option("--nodes", options.nodes, "nodes (default: 8)")->check(CLI::Range(4, 64));
   app.add_option("--gpus", options.gpus, "GPUs per node (default: 8)")->check(CLI::Range(8, 16));
+  app.add_option("--slurm-conf", options.slurm_conf, "a line to add to slurm.conf");
   app.add_option("--runs", options.runs, "measure this many runs")->check(CLI::Range(1, 1000));
   app.add_flag("--json", options.json, "measure, and print the rows as JSON in the last line");
   app.add_flag("--keep", options.keep, "leave the cluster up");

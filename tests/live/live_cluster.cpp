@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "live_cluster.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "common/checkpoint_dir.h"
+#include "common/file.h"
+
+namespace acrf::minicluster {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string variable(const char* name, const std::string& otherwise) {
+  const char* value = std::getenv(name);
+  return value ? value : otherwise;
+}
+
+// In the build tree, unless its path is too long for the cluster's sockets.
+std::string choose_root() {
+  const std::string name = "live-" + std::to_string(::getpid());
+  const std::string in_build = std::string(ACRF_BUILD) + "/" + name;
+  return in_build.size() <= 60 ? in_build : "/tmp/acrf-" + name;
+}
+
+}  // namespace
+
+std::string text_of(const std::string& path) {
+  const auto text = read_file(path);
+  return text ? *text : "";
+}
+
+void LiveCluster::SetUp() {
+  if (::geteuid() != 0) GTEST_SKIP() << "a private Slurm cluster needs root";
+  root_ = choose_root();
+}
+
+ClusterOptions LiveCluster::small() const {
+  ClusterOptions options;
+  options.root = root_;
+  options.stage = variable("ACRF_STAGE", options.stage);
+  options.preload = variable("ACRF_PRELOAD", "");
+  options.nodes = 4;
+  return options;
+}
+
+void LiveCluster::start(const ClusterOptions& options) {
+  cluster_.reset();
+  auto started = Cluster::start(options);
+  ASSERT_TRUE(started.ok()) << started.error().sentence;
+  cluster_ = std::move(*started);
+  fs::create_directories(checkpoints());
+}
+
+// A failed test leaves its cluster's files, logs above all, for a look.
+void LiveCluster::TearDown() {
+  cluster_.reset();
+  if (root_.empty()) return;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(root_ + "/log", error))
+    if (entry.path().filename().string().rfind("sanitizer", 0) == 0)
+      ADD_FAILURE() << entry.path() << ":\n" << text_of(entry.path());
+  if (HasFailure()) {
+    const std::string kept =
+        root_ + "-" + testing::UnitTest::GetInstance()->current_test_info()->name();
+    fs::remove_all(kept, error);
+    fs::rename(root_, kept, error);
+    GTEST_LOG_(INFO) << "the cluster's files are kept in " << kept;
+  } else {
+    fs::remove_all(root_, error);
+  }
+}
+
+std::string LiveCluster::train(const TrainingJob& changes) {
+  TrainingJob training = changes;
+  if (training.checkpoint_dir.empty()) training.checkpoint_dir = checkpoints();
+  if (training.output.empty()) training.output = output();
+  training.variables.insert(training.variables.begin(),
+                            {"TRAIN_STEPS=100000", "TRAIN_STEP_SECONDS=0.1"});
+  const auto id = submit(cluster(), training);
+  EXPECT_TRUE(id.ok()) << id.error().sentence;
+  if (!id) return "0";
+  EXPECT_TRUE(wait_until([&] { return text_of(output()).find("rank 1 on ") != std::string::npos; }))
+      << "job " << *id << " did not start; " << text_of(output());
+  return *id;
+}
+
+void LiveCluster::inject(const std::string& node) {
+  const auto injected = cluster().run({"acrf", "inject", "--node", node, "--xid", "79"});
+  ASSERT_TRUE(injected.ok()) << injected.errors;
+}
+
+JobLook LiveCluster::job(const std::string& id) {
+  const auto look = look_at_job(cluster(), id);
+  EXPECT_TRUE(look.ok()) << look.error().sentence;
+  return look ? *look : JobLook{};
+}
+
+bool LiveCluster::runs_again(const std::string& id, int restarts, std::chrono::seconds limit) {
+  return wait_until(
+      [&] {
+        const auto look = look_at_job(cluster(), id);
+        return look && look->state == "RUNNING" && look->restarts == restarts;
+      },
+      limit, std::chrono::milliseconds(100));
+}
+
+bool LiveCluster::healthd_says(const std::string& node, const std::string& text) {
+  return wait_until([&] {
+    return text_of(cluster().path("log/healthd-" + node + ".log")).find(text) != std::string::npos;
+  });
+}
+
+void LiveCluster::hold(const std::string& call) {
+  ASSERT_TRUE(write_file(root_ + "/run/" + call, "").ok());
+}
+
+void LiveCluster::let_go(const std::string& call) {
+  fs::remove(root_ + "/run/" + call);
+}
+
+}  // namespace acrf::minicluster

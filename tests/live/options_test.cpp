@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The --acrf-* options through real sbatch, srun and salloc.
+#include <gmock/gmock.h>
+
+#include "common/file.h"
+#include "live_cluster.h"
+
+namespace acrf::minicluster {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class Options : public LiveCluster {
+ protected:
+  void SetUp() override {
+    LiveCluster::SetUp();
+    if (IsSkipped()) return;
+    auto options = small();
+    options.healthd = false;
+    options.nodes = 2;
+    start(options);
+  }
+
+  CommandResult sbatch(std::vector<std::string> options, const std::string& command = "env") {
+    options.insert(options.begin(), {"sbatch", "--parsable", "--output=" + output()});
+    options.push_back("--wrap=" + command);
+    return cluster().run(options);
+  }
+
+  // What the job's script printed, once it has ended.
+  std::string output_of(const CommandResult& submitted) {
+    EXPECT_TRUE(submitted.ok()) << submitted.errors;
+    const auto id = submitted.output.substr(0, submitted.output.find('\n'));
+    EXPECT_TRUE(wait_until([&] { return job(id).state == "COMPLETED"; })) << job(id).state;
+    return text_of(output());
+  }
+};
+
+TEST_F(Options, AreInEveryHelpText) {
+  for (const auto command : {"sbatch", "srun", "salloc"}) {
+    const auto help = cluster().run({command, "--help"}).output;
+    for (const auto option : {"--acrf-policy=", "--acrf-checkpoint-dir=", "--acrf-max-requeues="})
+      EXPECT_THAT(help, HasSubstr(option)) << command;
+  }
+}
+
+TEST_F(Options, WrongValuesAreRefusedByTheCommandItself) {
+  const auto refusal = HasSubstr("--acrf-policy=restart: must be none or requeue");
+  for (const auto& command : {"srun", "salloc"}) {
+    const auto refused = cluster().run({command, "--acrf-policy=restart", "-N1", "true"});
+    EXPECT_NE(refused.status, 0) << command;
+    EXPECT_THAT(refused.errors, refusal);
+  }
+  EXPECT_THAT(sbatch({"--acrf-policy=restart"}).errors, refusal);
+  EXPECT_THAT(sbatch({"--acrf-checkpoint-dir=relative"}).errors, HasSubstr("must be an absolute path"));
+  EXPECT_THAT(sbatch({"--acrf-max-requeues=x"}).errors, HasSubstr("from 0 to 1000"));
+}
+
+TEST_F(Options, WrongValueInAScriptLineIsRefused) {
+  ASSERT_TRUE(write_file(root_ + "/script", "#!/bin/bash\n#SBATCH --acrf-policy=bad\ntrue\n").ok());
+  const auto refused = cluster().run({"sbatch", root_ + "/script"});
+  EXPECT_NE(refused.status, 0);
+  EXPECT_THAT(refused.errors, HasSubstr("must be none or requeue"));
+}
+
+TEST_F(Options, WhatPassesABypassedClientIsRefusedByTheController) {
+  auto conf = text_of(cluster().slurm_conf());
+  const auto at = conf.find("PlugStackConfig=");
+  conf.replace(at, conf.find('\n', at) - at, "PlugStackConfig=" + root_ + "/lenient.conf");
+  ASSERT_TRUE(write_file(root_ + "/etc/lenient.conf", conf, 0644).ok());
+  ASSERT_TRUE(
+      write_file(root_ + "/lenient.conf", "required " ACRF_BUILD "/tests/.libs/lenient_spank.so\n")
+          .ok());
+  const auto refused =
+      cluster().run({"env", "SLURM_CONF=" + root_ + "/etc/lenient.conf", "sbatch",
+                     "--acrf-policy=restart", "--wrap=true"});
+  EXPECT_NE(refused.status, 0);
+  EXPECT_THAT(refused.errors, HasSubstr("--acrf-policy=restart: must be none or requeue"));
+  EXPECT_EQ(cluster().run({"squeue", "-h"}).output, "");
+}
+
+TEST_F(Options, ConflictsAreRefusedWithTheReason) {
+  EXPECT_THAT(sbatch({"--acrf-policy=requeue", "--no-requeue"}).errors,
+              HasSubstr("contradicts --no-requeue"));
+  EXPECT_THAT(sbatch({"--acrf-policy=requeue", "--acrf-max-requeues=9"}).errors,
+              HasSubstr("this site allows at most 8"));
+  const auto refused = cluster().run({"srun", "--acrf-policy=requeue", "-N1", "true"});
+  EXPECT_NE(refused.status, 0);
+  EXPECT_THAT(refused.errors, HasSubstr("submit it with sbatch"));
+}
+
+TEST_F(Options, PolicyIsRecordedAndGivenToTheJob) {
+  const auto submitted = sbatch({"--acrf-policy=requeue", "--acrf-checkpoint-dir=/ck pt/a"});
+  const auto text = output_of(submitted);
+  EXPECT_THAT(text, HasSubstr("ACRF_JOB_POLICY=requeue\n"));
+  EXPECT_THAT(text, HasSubstr("ACRF_CHECKPOINT_DIR=/ck pt/a\n"));
+  EXPECT_THAT(text, HasSubstr("ACRF_RESTART_COUNT=0\n"));
+  EXPECT_THAT(text, Not(HasSubstr("ACRF_RESUME_FROM")));
+  const auto shown = cluster().run({"scontrol", "show", "job"}).output;
+  EXPECT_THAT(shown, HasSubstr("Requeue=1"));
+  EXPECT_THAT(shown, HasSubstr(
+      "AdminComment=acrf:policy=requeue,max-requeues=8,checkpoint-dir=/ck%20pt/a"));
+}
+
+TEST_F(Options, JobWithoutOptionsIsUntouched) {
+  const auto text = output_of(sbatch({}));
+  EXPECT_THAT(text, Not(HasSubstr("ACRF_")));
+  EXPECT_THAT(cluster().run({"scontrol", "show", "job"}).output, Not(HasSubstr("acrf:")));
+}
+
+TEST_F(Options, VariablesOfTheSubmittersOwnJobAreNotInherited) {
+  const auto submitted =
+      cluster().run({"env", "ACRF_RESUME_FROM=/old", "ACRF_JOB_POLICY=requeue", "sbatch",
+                     "--parsable", "--output=" + output(), "--wrap=env"});
+  EXPECT_THAT(output_of(submitted), Not(HasSubstr("ACRF_")));
+}
+
+TEST_F(Options, JobSubmittedByAJobHasItsOwnPolicy) {
+  const auto inner = root_ + "/inner.out";
+  output_of(sbatch({"--acrf-policy=requeue"}, "sbatch --wait --output=" + inner + " --wrap=env"));
+  ASSERT_TRUE(wait_until([&] { return text_of(inner).find("SLURM_JOB_ID") != std::string::npos; }));
+  EXPECT_THAT(text_of(inner), Not(HasSubstr("ACRF_JOB_POLICY")));
+  const auto shown = cluster().run({"scontrol", "show", "job", "2"}).output;
+  EXPECT_THAT(shown, Not(HasSubstr("acrf:")));
+}
+
+}  // namespace
+}  // namespace acrf::minicluster

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "common/config_file.h"
+#include "common/file.h"
+#include "core/text.h"
+
+namespace acrf {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+TEST(Config, AnEmptyFileIsTheSafeDefault) {
+  const auto config = parse_config("", "acrf.conf");
+  ASSERT_TRUE(config.ok());
+  EXPECT_EQ(config->mode, Mode::kObserve);
+  EXPECT_EQ(config->kernel_log, "/dev/kmsg");
+}
+
+TEST(Config, ReadsSlurmsSyntax) {
+  const auto config = parse_config(
+      "# a comment\n\n  mode = enforce # why not\nSTATEDIR=\"/var/lib/a # b\"\nSampleInterval=2\r\n",
+      "acrf.conf");
+  ASSERT_TRUE(config.ok()) << config.error().sentence;
+  EXPECT_EQ(config->mode, Mode::kEnforce);
+  EXPECT_EQ(config->state_dir, "/var/lib/a # b");
+  EXPECT_EQ(config->sample_interval_s, 2);
+  EXPECT_EQ(config->line_of.at("Mode"), 3);
+}
+
+TEST(Config, NodeNameGoesIntoPaths) {
+  EXPECT_EQ(expand_node("/x/%n/y%%n%", "n7"), "/x/n7/y%n%");
+}
+
+TEST(Config, EverySettingCanBeShownAndReadBack) {
+  const Config defaults;
+  std::string text;
+  for (const auto& setting : settings())
+    text += std::string(setting.name) + "=" + setting_value(defaults, setting) + "\n";
+  const auto config = parse_config(text, "acrf.conf");
+  ASSERT_TRUE(config.ok()) << config.error().sentence;
+  for (const auto& setting : settings())
+    EXPECT_EQ(setting_value(*config, setting), setting_value(defaults, setting));
+}
+
+// Each file in tests/data/conf opens with a comment: the sentence it must be refused with.
+TEST(Config, BadFilesAreRefusedWithLineAndReason) {
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(ACRF_TEST_DATA "/conf")) {
+    const auto text = read_file(entry.path());
+    ASSERT_TRUE(text.ok());
+    std::string_view expected = *text;
+    ASSERT_TRUE(take_prefix(expected, "# "));
+    expected = expected.substr(0, expected.find('\n'));
+    const auto config = load_config(entry.path(), true);
+    ASSERT_FALSE(config.ok()) << entry.path();
+    EXPECT_THAT(config.error().sentence, StartsWith(entry.path().string() + ":"));
+    EXPECT_THAT(config.error().sentence, HasSubstr(std::string(expected)));
+    ++files;
+  }
+  EXPECT_GE(files, 5);
+}
+
+TEST(Config, AMissingFileMattersOnlyWhenNamed) {
+  EXPECT_TRUE(load_config("/nonexistent/acrf.conf", false).ok());
+  EXPECT_FALSE(load_config("/nonexistent/acrf.conf", true).ok());
+}
+
+TEST(Config, TheExampleFileIsValid) {
+  const auto config = load_config(ACRF_TEST_DATA "/../../contrib/examples/acrf.conf.example", true);
+  ASSERT_TRUE(config.ok()) << config.error().sentence;
+  EXPECT_EQ(config->mode, Mode::kObserve);
+}
+
+}  // namespace
+}  // namespace acrf

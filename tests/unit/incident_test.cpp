@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/incident.h"
+
+#include <gtest/gtest.h>
+
+namespace acrf {
+namespace {
+
+Event lost_gpu(const std::string& discriminator, std::int64_t at, std::uint8_t bus = 0x1a) {
+  Event event;
+  event.verdict = classify_xid(79);
+  event.gpu = {0, bus, 0};
+  event.boot_id = "boot-a";
+  event.source = "kernel log";
+  event.discriminator = discriminator;
+  event.unix_s = at;
+  return event;
+}
+
+TEST(Incident, AStormFromOneGpuIsOneIncident) {
+  IncidentTracker tracker("n1");
+  EXPECT_TRUE(tracker.observe(lost_gpu("1", 1000)));
+  for (int i = 2; i < 100; ++i)
+    EXPECT_FALSE(tracker.observe(lost_gpu(std::to_string(i), 1000 + i)));
+}
+
+TEST(Incident, TwoSourcesOfOneFaultAreOneIncident) {
+  IncidentTracker tracker("n1");
+  EXPECT_TRUE(tracker.observe(lost_gpu("1", 1000)));
+  auto sample = lost_gpu("uuid", 1002);
+  sample.source = "nvml";
+  EXPECT_FALSE(tracker.observe(sample));
+}
+
+TEST(Incident, OtherGpusAndOtherClassesAreTheirOwn) {
+  IncidentTracker tracker("n1");
+  EXPECT_TRUE(tracker.observe(lost_gpu("1", 1000)));
+  EXPECT_TRUE(tracker.observe(lost_gpu("2", 1000, 0x2b)));
+  auto other = lost_gpu("3", 1000);
+  other.verdict = classify_xid(13);
+  EXPECT_TRUE(tracker.observe(other));
+}
+
+TEST(Incident, ComesAgainAfterThreeQuietHours) {
+  IncidentTracker tracker("n1");
+  EXPECT_TRUE(tracker.observe(lost_gpu("1", 1000)));
+  EXPECT_FALSE(tracker.observe(lost_gpu("2", 1000 + 3 * 3600)));
+  EXPECT_TRUE(tracker.observe(lost_gpu("3", 1000 + 6 * 3600 + 1)));
+}
+
+TEST(Incident, KeepsItsNameWhenTheSameLineIsReadAgain) {
+  IncidentTracker before("n1");
+  IncidentTracker after("n1");
+  IncidentTracker elsewhere("n2");
+  const auto id = before.observe(lost_gpu("17", 1000))->id;
+  EXPECT_EQ(after.observe(lost_gpu("17", 1000))->id, id);
+  EXPECT_NE(elsewhere.observe(lost_gpu("17", 1000))->id, id);
+}
+
+TEST(Incident, RestoredOnesAreKnownAndForgottenOnesAreNot) {
+  IncidentTracker first("n1");
+  const auto incident = first.observe(lost_gpu("1", 1000));
+  IncidentTracker tracker("n1");
+  tracker.restore(*incident);
+  EXPECT_FALSE(tracker.observe(lost_gpu("2", 1010)));
+  tracker.forget(*incident);
+  EXPECT_TRUE(tracker.observe(lost_gpu("3", 1020)));
+}
+
+TEST(Incident, AVerdictEndsWithItsBoot) {
+  IncidentTracker tracker("n1");
+  EXPECT_TRUE(tracker.observe(lost_gpu("1", 1000)));
+  auto next_boot = lost_gpu("1", 1100);
+  next_boot.boot_id = "boot-b";
+  EXPECT_TRUE(tracker.observe(next_boot));
+}
+
+TEST(Incident, TheReasonHasTheFormOthersRelyOn) {
+  Incident incident;
+  incident.id = "n1-0123456789";
+  incident.root = lost_gpu("1", 1000);
+  const auto reason = drain_reason(incident);
+  EXPECT_EQ(reason, "ACRF: gpu_lost 0000:1a:00 reboot_node [n1-0123456789]");
+  EXPECT_TRUE(is_acrf_reason(reason));
+  EXPECT_TRUE(reason_names(reason, incident));
+  EXPECT_FALSE(is_acrf_reason("NHC: ACRF: no"));
+  EXPECT_FALSE(reason_names("broken [n1-0123456789]", incident));
+}
+
+}  // namespace
+}  // namespace acrf

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/recovery.h"
+
+#include <gtest/gtest.h>
+
+namespace acrf {
+namespace {
+
+Incident incident_in(Phase phase) {
+  Incident incident;
+  incident.id = "n1-0123456789";
+  incident.node = "n1";
+  incident.phase = phase;
+  incident.root.verdict = classify_xid(79);
+  incident.root.unix_s = 1000;
+  incident.drained_unix_s = phase == Phase::kSeen ? 0 : 1001;
+  return incident;
+}
+
+constexpr std::int64_t kLongAgo = 10;
+const std::string kOwnReason = "ACRF: gpu_lost 0000:00:00 reboot_node [n1-0123456789]";
+
+TEST(PlanDrain, DrainsAHealthyNodeOnce) {
+  EXPECT_EQ(plan_drain(incident_in(Phase::kSeen), {false, "", kLongAgo}), DrainStep::kDrain);
+  EXPECT_EQ(plan_drain(incident_in(Phase::kDrained), {true, kOwnReason, kLongAgo}), DrainStep::kOurs);
+  // Crashed between the drain and writing it down.
+  EXPECT_EQ(plan_drain(incident_in(Phase::kSeen), {true, kOwnReason, kLongAgo}), DrainStep::kOurs);
+}
+
+TEST(PlanDrain, NeverTouchesAnothersDrain) {
+  for (const auto phase : {Phase::kSeen, Phase::kDrained}) {
+    EXPECT_EQ(plan_drain(incident_in(phase), {true, "bad fan", kLongAgo}), DrainStep::kOthers);
+    EXPECT_EQ(plan_drain(incident_in(phase), {true, "", kLongAgo}), DrainStep::kOthers);
+    EXPECT_EQ(plan_drain(incident_in(phase), {true, "ACRF: x [other]", kLongAgo}),
+              DrainStep::kOthers);
+  }
+}
+
+TEST(PlanDrain, AnAdminsResumeEndsTheCase) {
+  EXPECT_EQ(plan_drain(incident_in(Phase::kDrained), {false, "", kLongAgo}), DrainStep::kTakenOver);
+}
+
+TEST(PlanDrain, AControllerThatForgotTheDrainIsToldAgain) {
+  EXPECT_EQ(plan_drain(incident_in(Phase::kDrained), {false, "", 1002}), DrainStep::kDrain);
+  EXPECT_EQ(plan_drain(incident_in(Phase::kDrained), {false, "", 1001}), DrainStep::kDrain);
+}
+
+JobView job_in(JobState state) {
+  JobView job;
+  job.id = JobId{7};
+  job.state = state;
+  job.on_node = true;
+  job.end_unix_s = 1003;
+  job.admin_comment = "acrf:policy=requeue,max-requeues=2";
+  return job;
+}
+
+TEST(PlanJob, RequeuesWhatRunsOnTheNodeOrDiedOfTheFault) {
+  const auto incident = incident_in(Phase::kDrained);
+  EXPECT_EQ(plan_job(incident, job_in(JobState::kRunning)), JobStep::kRequeue);
+  EXPECT_EQ(plan_job(incident, job_in(JobState::kSuspended)), JobStep::kRequeue);
+  EXPECT_EQ(plan_job(incident, job_in(JobState::kFailed)), JobStep::kRequeue);
+  EXPECT_EQ(plan_job(incident, job_in(JobState::kNodeFailed)), JobStep::kRequeue);
+}
+
+TEST(PlanJob, LeavesWhatIsNotHitOrNotOurs) {
+  const auto incident = incident_in(Phase::kDrained);
+  EXPECT_EQ(plan_job(incident, job_in(JobState::kPending)), JobStep::kLeave);
+  EXPECT_EQ(plan_job(incident, job_in(JobState::kOther)), JobStep::kLeave);
+  auto elsewhere = job_in(JobState::kRunning);
+  elsewhere.on_node = false;
+  EXPECT_EQ(plan_job(incident, elsewhere), JobStep::kLeave);
+  for (const auto comment : {"", "acrf:policy=none,max-requeues=2", "policy=requeue"}) {
+    auto job = job_in(JobState::kRunning);
+    job.admin_comment = comment;
+    EXPECT_EQ(plan_job(incident, job), JobStep::kLeave) << comment;
+  }
+}
+
+TEST(PlanJob, AFailureBeforeOrLongAfterTheFaultIsTheJobsOwn) {
+  const auto incident = incident_in(Phase::kDrained);
+  auto job = job_in(JobState::kFailed);
+  job.end_unix_s = 999;
+  EXPECT_EQ(plan_job(incident, job), JobStep::kLeave);
+  job.end_unix_s = 1301;
+  EXPECT_EQ(plan_job(incident, job), JobStep::kLeave);
+}
+
+TEST(PlanJob, HoldsAJobThatHasUsedUpItsRestarts) {
+  auto job = job_in(JobState::kRunning);
+  job.restarts = 1;
+  EXPECT_EQ(plan_job(incident_in(Phase::kDrained), job), JobStep::kRequeue);
+  job.restarts = 2;
+  EXPECT_EQ(plan_job(incident_in(Phase::kDrained), job), JobStep::kRequeueHeld);
+}
+
+}  // namespace
+}  // namespace acrf

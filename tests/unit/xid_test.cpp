@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/xid.h"
+
+#include <gtest/gtest.h>
+
+#include "core/fault.h"
+
+namespace acrf {
+namespace {
+
+constexpr PciAddress kGpu = {0, 0x1a, 0};
+
+TEST(Xid, ReadsEveryFormOfTheAddress) {
+  for (const auto line : {"NVRM: Xid (PCI:0000:1a:00): 79, GPU has fallen off the bus.",
+                          "NVRM: Xid (PCI:0000:1A:00.0): 79, pid=1234, name=python, x",
+                          "NVRM: Xid (PCI:00000000:1a:00): 79, pid='<unknown>', name=<unknown>",
+                          "NVRM: Xid (0000:1a:00): 79, x", "NVRM: Xid (PCI:0000:1a:00 GPU-I:05): 79",
+                          "NVRM: Xid (1a:00): 79 x"}) {
+    const auto xid = parse_xid(line);
+    ASSERT_TRUE(xid) << line;
+    EXPECT_EQ(xid->code, 79) << line;
+    EXPECT_EQ(xid->gpu, kGpu) << line;
+  }
+}
+
+TEST(Xid, OnlyTheDriversOwnWordsCount) {
+  for (const auto line : {"user said: NVRM: Xid (PCI:0000:1a:00): 79, x", "NVRM: Xid (PCI:zz): 79",
+                          "NVRM: Xid (PCI:0000:1a:00): 79x", "NVRM: Xid (PCI:0000:1a:00): ",
+                          "NVRM: Xid (PCI:0000:1a:00", "NVRM: Xid (PCI:0000:1a:00): 0, x",
+                          "NVRM: Xid (PCI:0000:1a:00): 99999999999999999999, x",
+                          "NVRM: Xid (PCI:0000:1ff:00): 79", "nvidia-nvswitch0: SXid (PCI:0000:1a:00.0): 79"})
+    EXPECT_FALSE(parse_xid(line)) << line;
+}
+
+TEST(Xid, AddressIsWrittenOneWay) {
+  EXPECT_EQ(to_string(kGpu), "0000:1a:00");
+  EXPECT_EQ(to_string(PciAddress{0x10000, 1, 2}), "00010000:01:02");
+}
+
+TEST(Fault, Xid79IsALostGpuAndNeedsAReboot) {
+  const auto verdict = classify_xid(79);
+  EXPECT_EQ(verdict.fault_class, "gpu_lost");
+  EXPECT_EQ(verdict.severity, Severity::kFatal);
+  EXPECT_EQ(verdict.action, Action::kRebootNode);
+  EXPECT_TRUE(evacuates_node(verdict.action));
+}
+
+TEST(Fault, NoOtherXidIsEverActedOn) {
+  for (int code = 1; code < 1000; ++code) {
+    if (code == 79) continue;
+    const auto verdict = classify_xid(code);
+    EXPECT_EQ(verdict.action, Action::kWatch) << code;
+    EXPECT_FALSE(evacuates_node(verdict.action)) << code;
+  }
+}
+
+}  // namespace
+}  // namespace acrf
