@@ -66,18 +66,37 @@ void Watcher::run(int signal_fd) {
     spdlog::error("place in the kernel log: {}", saved.error().sentence);
 }
 
-// Verdicts are bound to the boot they were made in: a reboot is the cure that was asked for.
 void Watcher::resume_unfinished() {
   std::vector<std::string> complaints;
   for (auto& incident : store_.load_all(complaints)) {
-    if (incident.root.boot_id != boot_id_) continue;
+    if (incident.root.boot_id != boot_id_) {
+      end_with_boot(incident);
+      continue;
+    }
+    // What was only observed is news again to a daemon that may act.
+    const bool acts = evacuates_node(incident.root.verdict.action);
+    if (acts && !incident.enforced && config_.mode == Mode::kEnforce) continue;
     tracker_.restore(incident);
-    if (incident.phase == Phase::kDone || !incident.enforced) continue;
+    if (incident.phase == Phase::kDone) continue;
     spdlog::info("incident {}: taken up again after a restart", incident.id);
     responder_->submit(std::move(incident));
   }
   for (const auto& complaint : complaints) spdlog::error("set aside as unreadable: {}", complaint);
   store_.prune(kFinishedIncidentsKept);
+}
+
+// Verdicts are bound to the boot they were made in: a reboot is the cure that was asked for.
+void Watcher::end_with_boot(Incident& incident) {
+  if (incident.phase == Phase::kDone) return;
+  incident.phase = Phase::kDone;
+  incident.outcome = "the node was rebooted";
+  spdlog::info("incident {}: closed: {}", incident.id, incident.outcome);
+  save(incident);
+}
+
+void Watcher::save(const Incident& incident) {
+  if (const auto saved = store_.save(incident); !saved)
+    spdlog::error("incident {}: not recorded: {}", incident.id, saved.error().sentence);
 }
 
 // Sleeps until something needs attention. False when the daemon is to stop.
@@ -186,8 +205,7 @@ void Watcher::open_incident(Incident incident) {
   } else {
     spdlog::error("incident {}: {}", incident.id, describe(incident));
   }
-  if (const auto saved = store_.save(incident); !saved)
-    spdlog::error("incident {}: not recorded: {}", incident.id, saved.error().sentence);
+  save(incident);
   if (incident.enforced) responder_->submit(std::move(incident));
 }
 

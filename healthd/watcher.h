@@ -32,6 +32,8 @@ class Watcher {
   using Clock = std::chrono::steady_clock;
 
   void resume_unfinished();
+  void end_with_boot(Incident& incident);
+  void save(const Incident& incident);
   bool wait(int signal_fd);
   void read_kernel_log();
   void handle_record(const KernelRecord& record);

@@ -35,6 +35,13 @@
 #error "ACRF's plugins know Slurm 22.05"
 #endif
 
+/*
+ * When this slurmctld took control, 0 while it stands by. In no header, but it
+ * is what a controller tells its peers. (slurmctld_primary only says which
+ * host is configured first, and job_list outlives a return to standby.)
+ */
+extern time_t control_time;
+
 /* Seconds that slurmctld adds to the begin time of a job it requeues, less 1 */
 static inline int acrf_cred_lifetime(void)
 {

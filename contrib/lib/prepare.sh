@@ -53,11 +53,14 @@ install_packages() {
   fi
 }
 
+# Runs a command that ends with this script, even if the script is killed.
+mortal() { setpriv --pdeathsig TERM "$@"; }
+
 # Runs a command with its output in a log, and shows the log's end when it fails.
 logged() {
   local log=$1
   shift
-  "$@" >"$log" 2>&1 && return 0
+  mortal "$@" >"$log" 2>&1 && return 0
   tail -n 30 "$log" >&2
   die "'$*' failed; all it said is in $log"
 }
@@ -78,9 +81,9 @@ build_tree() {
       --localstatedir=/var --libdir="/usr/lib/$multiarch" --enable-werror \
       --with-slurm-source="$build/slurm-source" "$@") || exit 1
   fi
-  logged "$dir/make.log" make -C "$dir" -j "$(nproc)"
+  logged "$dir/make.log" make -C "$dir" -j "$(nproc)" ${make_options:-}
   rm -rf "$dir/stage"
-  logged "$dir/install.log" make -C "$dir" install DESTDIR="$dir/stage"
+  logged "$dir/install.log" make -C "$dir" install DESTDIR="$dir/stage" ${make_options:-}
 }
 
 prepare() {

@@ -59,7 +59,7 @@ Status KernelLogSource::save_place() {
 
 // With a place, reading begins at the oldest record and skips up to it.
 Status KernelLogSource::open_device() {
-  if (::lseek(fd_.get(), 0, has_place_ ? SEEK_DATA : SEEK_END) < 0)
+  if (::lseek(fd_.get(), 0, has_place_ ? SEEK_SET : SEEK_END) < 0)
     return system_error("seek in " + path_);
   return Done{};
 }

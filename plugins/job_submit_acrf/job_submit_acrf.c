@@ -6,9 +6,8 @@
  * goes back into the job in three places: a token in spank_job_env, which is
  * saved with the job and which no user can change; the same token in
  * admin_comment, for people and for acrf-healthd; and, for batch jobs,
- * ACRF_* variables in the environment.
- *
- * On any trouble of its own the plugin lets the job pass as plain Slurm would.
+ * ACRF_* variables in the environment. A job without the options is none of
+ * the plugin's business.
  */
 #include "plugins/job_submit_acrf/release.h"
 

@@ -134,14 +134,14 @@ static bool _stopping(release_t *release)
 
 /*
  * Take slurmctld's locks. RET false, with no lock held, when this slurmctld is
- * not the one in charge or the thread is to end.
+ * not the one in control or the thread is to end.
  */
 static bool _lock(release_t *release, slurmctld_lock_t locks)
 {
 	_set_in_lock(release, true);
 	lock_slurmctld(locks);
 	if (!_stopping(release) && !slurmctld_config.shutdown_time &&
-	    slurmctld_primary && job_list)
+	    control_time && job_list)
 		return true;
 	unlock_slurmctld(locks);
 	_set_in_lock(release, false);

@@ -2,9 +2,11 @@
 #include "minicluster/cluster.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -47,6 +49,29 @@ Status check_preconditions(const std::string& root) {
   return Done{};
 }
 
+// The lock lies beside the directory, which comes and goes.
+Result<UniqueFd> lock_directory(const std::string& root) {
+  std::error_code error;
+  fs::create_directories(fs::path(root).parent_path(), error);
+  const std::string path = root + ".lock";
+  UniqueFd lock(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock) return system_error("open " + path);
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
+  return Error{ErrorCode::kUnavailable, root + " is in use by another process"};
+}
+
+// Ends what an earlier owner left and removes the directory; the caller holds the lock.
+Status remove_cluster(const std::string& root) {
+  std::error_code error;
+  if (!fs::exists(root, error) || fs::is_empty(root, error)) return Done{};
+  if (!fs::exists(root + "/" + kMarker, error))
+    return Error{ErrorCode::kInvalid, root + " exists and is not a cluster's directory"};
+  if (const auto stopped = stop_recorded(root); !stopped) return stopped.error();
+  fs::remove_all(root, error);
+  if (error) return Error{ErrorCode::kSystem, "remove " + root + ": " + error.message()};
+  return Done{};
+}
+
 template <typename Address>
 bool accepts(int family, const Address& address) {
   const UniqueFd fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -80,23 +105,22 @@ bool wait_until(const std::function<bool()>& condition, milliseconds limit, mill
 }
 
 Status Cluster::clean(const std::string& root) {
-  std::error_code error;
-  if (!fs::exists(root, error) || fs::is_empty(root, error)) return Done{};
-  if (!fs::exists(root + "/" + kMarker, error))
-    return Error{ErrorCode::kInvalid, root + " exists and is not a cluster's directory"};
-  if (const auto stopped = stop_recorded(root); !stopped) return stopped.error();
-  fs::remove_all(root, error);
-  if (error) return Error{ErrorCode::kSystem, "remove " + root + ": " + error.message()};
-  return Done{};
+  const auto lock = lock_directory(root);
+  if (!lock) return lock.error();
+  const auto removed = remove_cluster(root);
+  if (removed) ::unlink((root + ".lock").c_str());
+  return removed;
 }
 
 Result<std::unique_ptr<Cluster>> Cluster::start(ClusterOptions options) {
   const std::string root = options.root;
-  if (const auto cleaned = clean(root); !cleaned) return cleaned.error();
+  auto lock = lock_directory(root);
+  if (!lock) return lock.error();
+  if (const auto removed = remove_cluster(root); !removed) return removed.error();
   if (const auto checked = check_preconditions(root); !checked) return checked.error();
   if (const auto marked = write_file(root + "/" + kMarker, "", 0644); !marked)
     return marked.error();
-  std::unique_ptr<Cluster> cluster(new Cluster(std::move(options)));
+  std::unique_ptr<Cluster> cluster(new Cluster(std::move(options), std::move(*lock)));
   if (const auto launched = cluster->launch(); !launched) {
     return Error{launched.error().code,
                  launched.error().sentence + " (logs are in " + root + "/log)"};
@@ -158,18 +182,25 @@ Status Cluster::start_munged() {
        "--log-file=" + path("log/munged.log"), "--seed-file=" + path("run/munged.seed")},
       environment_with(variables()), path("log/munged.out"));
   if (!started) return started;
-  if (!wait_until([&] { return accepts_at(socket); }, std::chrono::seconds(10)))
-    return Error{ErrorCode::kUnavailable, "munged did not start"};
-  return Done{};
+  return wait_for_start("munged", [&] { return accepts_at(socket); });
 }
 
 Status Cluster::start_slurmctld() {
   const auto started = space_->start("slurmctld", {path("sbin/slurmctld"), "-D"},
                                      environment_with(variables()), path("log/slurmctld.out"));
   if (!started) return started;
-  if (wait_until([&] { return accepts_at(ports_[0]); }, std::chrono::seconds(30))) return Done{};
-  return Error{ErrorCode::kUnavailable,
-               fmt::format("slurmctld did not start on port {}", ports_[0])};
+  return wait_for_start("slurmctld", [&] { return accepts_at(ports_[0]); });
+}
+
+Status Cluster::wait_for_start(const std::string& daemon, const std::function<bool()>& accepts) {
+  bool accepted = false;
+  wait_until([&] {
+    accepted = accepts();
+    const auto ended = space_->ended(daemon);
+    return accepted || !ended || ended->has_value();
+  });
+  if (accepted) return Done{};
+  return Error{ErrorCode::kUnavailable, daemon + " did not start"};
 }
 
 Status Cluster::start_slurmd(const std::string& node) {

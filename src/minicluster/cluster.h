@@ -25,6 +25,7 @@ class Cluster {
   ~Cluster();
 
   // Stops a cluster that an earlier process left behind in `root` and removes the directory.
+  // Fails when a living process owns it.
   static Status clean(const std::string& root);
 
   // Runs a command with SLURM_CONF and ACRF's staged commands in its environment.
@@ -46,14 +47,18 @@ class Cluster {
   std::vector<std::string> nodes() const { return node_names(options_); }
 
  private:
-  explicit Cluster(ClusterOptions options) : options_(std::move(options)) {}
+  Cluster(ClusterOptions options, UniqueFd lock)
+      : options_(std::move(options)), lock_(std::move(lock)) {}
   Status launch();
   Status start_munged();
   Status start_slurmd(const std::string& node);
   Status wait_for_nodes();
+  // Until the daemon accepts connections; at once when it has ended instead.
+  Status wait_for_start(const std::string& daemon, const std::function<bool()>& accepts);
   std::vector<std::string> variables() const;
 
   ClusterOptions options_;
+  UniqueFd lock_;  // on the directory, for as long as this object lives
   std::vector<int> ports_;
   std::unique_ptr<ProcessSpace> space_;
   bool kept_ = false;

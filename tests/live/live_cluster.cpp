@@ -44,11 +44,12 @@ ClusterOptions LiveCluster::small() const {
   options.stage = variable("ACRF_STAGE", options.stage);
   options.preload = variable("ACRF_PRELOAD", "");
   options.nodes = 4;
+  options.slurm_conf = "SchedulerParameters=batch_sched_delay=0,bf_interval=1\n";
   return options;
 }
 
 void LiveCluster::start(const ClusterOptions& options) {
-  cluster_.reset();
+  stop();
   auto started = Cluster::start(options);
   ASSERT_TRUE(started.ok()) << started.error().sentence;
   cluster_ = std::move(*started);
@@ -57,7 +58,7 @@ void LiveCluster::start(const ClusterOptions& options) {
 
 // A failed test leaves its cluster's files, logs above all, for a look.
 void LiveCluster::TearDown() {
-  cluster_.reset();
+  stop();
   if (root_.empty()) return;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(root_ + "/log", error))
@@ -71,6 +72,7 @@ void LiveCluster::TearDown() {
     GTEST_LOG_(INFO) << "the cluster's files are kept in " << kept;
   } else {
     fs::remove_all(root_, error);
+    fs::remove(root_ + ".lock", error);
   }
 }
 

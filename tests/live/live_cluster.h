@@ -21,6 +21,7 @@ class LiveCluster : public testing::Test {
   // A small cluster; a test changes what it needs.
   ClusterOptions small() const;
   void start(const ClusterOptions& options);
+  void stop() { cluster_.reset(); }
   Cluster& cluster() { return *cluster_; }
 
   // Training on two nodes that has written its first checkpoint.

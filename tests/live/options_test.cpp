@@ -116,6 +116,24 @@ TEST_F(Options, VariablesOfTheSubmittersOwnJobAreNotInherited) {
   EXPECT_THAT(output_of(submitted), Not(HasSubstr("ACRF_")));
 }
 
+TEST_F(Options, EachStepGetsTheCheckpointThatIsNewestAtItsStart) {
+  const auto script = root_ + "/steps";
+  ASSERT_TRUE(write_file(script,
+                         "#!/bin/bash\n"
+                         "show() { srun bash -c \"echo \\\"$1 \\$ACRF_RESUME_FROM.\\\"\"; }\n"
+                         "add() { mkdir $ACRF_CHECKPOINT_DIR/$1; echo x > $ACRF_CHECKPOINT_DIR/$1/w;\n"
+                         "        acrf checkpoint seal $ACRF_CHECKPOINT_DIR/$1; }\n"
+                         "show none; add step-1; show one; add step-2; show two\n"
+                         "rm -r $ACRF_CHECKPOINT_DIR/*; show gone\n", 0755).ok());
+  const auto text = output_of(
+      cluster().run({"sbatch", "--parsable", "--output=" + output(), "--acrf-policy=requeue",
+                     "--acrf-checkpoint-dir=" + checkpoints(), script}));
+  EXPECT_THAT(text, HasSubstr("none .\n"));
+  EXPECT_THAT(text, HasSubstr("one " + checkpoints() + "/step-1.\n"));
+  EXPECT_THAT(text, HasSubstr("two " + checkpoints() + "/step-2.\n"));
+  EXPECT_THAT(text, HasSubstr("gone .\n"));
+}
+
 TEST_F(Options, JobSubmittedByAJobHasItsOwnPolicy) {
   const auto inner = root_ + "/inner.out";
   output_of(sbatch({"--acrf-policy=requeue"}, "sbatch --wait --output=" + inner + " --wrap=env"));

@@ -52,7 +52,9 @@ class Recovery : public LiveCluster {
 };
 
 TEST_F(Recovery, JobComesBackElsewhereFromItsNewestCheckpoint) {
-  start(small());
+  auto options = small();
+  options.slurm_conf.clear();  // Slurm's own scheduling parameters
+  start(options);
   const auto run = run_fault(cluster(), "walk", [](double, const std::string&) {});
   ASSERT_TRUE(run.ok()) << run.error().sentence;
   EXPECT_THAT(run->nodes_after, Not(Contains(run->node)));
@@ -130,7 +132,7 @@ TEST_F(Recovery, HealthdKilledBetweenDrainAndRequeueLosesNothing) {
 
 TEST_F(Recovery, JobThatIgnoresSigtermIsBackLongBeforeKillWait) {
   auto options = small();
-  options.slurm_conf = "KillWait=600\n";
+  options.slurm_conf += "KillWait=600\n";
   start(options);
   TrainingJob training;
   training.variables = {"TRAIN_IGNORE_TERM=1"};

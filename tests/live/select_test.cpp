@@ -17,7 +17,7 @@ class Select : public LiveCluster {
     auto options = small();
     options.select = select;
     options.healthd = false;
-    options.slurm_conf = "SlurmctldDebug=debug\nSchedulerParameters=bf_interval=1\n";
+    options.slurm_conf += "SlurmctldDebug=debug\n";
     return options;
   }
 

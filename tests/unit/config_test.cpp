@@ -72,6 +72,17 @@ TEST(Config, AMissingFileMattersOnlyWhenNamed) {
   EXPECT_FALSE(load_config("/nonexistent/acrf.conf", true).ok());
 }
 
+// Every setting stands in the manual with its default and its help text.
+TEST(Config, TheManualSaysWhatTheTableSays) {
+  const auto manual = read_file(ACRF_TEST_DATA "/../../doc/man/acrf.conf.5");
+  ASSERT_TRUE(manual.ok());
+  for (const auto& setting : settings()) {
+    const auto entry = ".BR " + std::string(setting.name) + " \" (" +
+                       setting_value(Config(), setting) + ")\"\n" + std::string(setting.help) + "\n";
+    EXPECT_THAT(*manual, HasSubstr(entry));
+  }
+}
+
 TEST(Config, TheExampleFileIsValid) {
   const auto config = load_config(ACRF_TEST_DATA "/../../contrib/examples/acrf.conf.example", true);
   ASSERT_TRUE(config.ok()) << config.error().sentence;
