@@ -152,7 +152,7 @@ Status Cluster::launch() {
   return wait_for_nodes();
 }
 
-std::vector<std::string> Cluster::variables() const {
+std::vector<std::string> Cluster::environment() const {
   const char* search = std::getenv("PATH");
   std::vector<std::string> entries = {"SLURM_CONF=" + slurm_conf(),
                                       "PATH=" + staged(options_, "/usr/bin") + ":" +
@@ -163,11 +163,11 @@ std::vector<std::string> Cluster::variables() const {
     entries.push_back("ASAN_OPTIONS=detect_leaks=0:log_path=" + path("log/sanitizer"));
     entries.push_back("UBSAN_OPTIONS=print_stacktrace=1:log_path=" + path("log/sanitizer"));
   }
-  return entries;
+  return environment_with(entries);
 }
 
 CommandResult Cluster::run(const std::vector<std::string>& command, milliseconds limit) const {
-  return run_command(command, environment_with(variables()), limit);
+  return run_command(command, environment(), limit);
 }
 
 Status Cluster::start_munged() {
@@ -180,14 +180,14 @@ Status Cluster::start_munged() {
       {munged, "--foreground", "--force", "--num-threads=4", "--socket=" + socket,
        "--key-file=" + path("munge.key"), "--pid-file=" + path("run/munged.pid"),
        "--log-file=" + path("log/munged.log"), "--seed-file=" + path("run/munged.seed")},
-      environment_with(variables()), path("log/munged.out"));
+      environment(), path("log/munged.out"));
   if (!started) return started;
   return wait_for_start("munged", [&] { return accepts_at(socket); });
 }
 
 Status Cluster::start_slurmctld() {
   const auto started = space_->start("slurmctld", {path("sbin/slurmctld"), "-D"},
-                                     environment_with(variables()), path("log/slurmctld.out"));
+                                     environment(), path("log/slurmctld.out"));
   if (!started) return started;
   return wait_for_start("slurmctld", [&] { return accepts_at(ports_[0]); });
 }
@@ -206,18 +206,18 @@ Status Cluster::wait_for_start(const std::string& daemon, const std::function<bo
 Status Cluster::start_slurmd(const std::string& node) {
   return space_->start("slurmd-" + node,
                        {path("sbin/slurmd"), "-D", "-N", node, "-d", path("sbin/slurmstepd")},
-                       environment_with(variables()), path("log/slurmd-" + node + ".out"));
+                       environment(), path("log/slurmd-" + node + ".out"));
 }
 
 Status Cluster::start_healthd(const std::string& node) {
-  auto environment = environment_with(variables());
+  auto variables = environment();
   if (!options_.healthd_preload.empty()) {
-    std::erase_if(environment, [](const auto& entry) { return starts_with(entry, "LD_PRELOAD="); });
-    environment.push_back("LD_PRELOAD=" + options_.preload + " " + options_.healthd_preload);
-    environment.push_back("ACRF_HOLD_DIR=" + path("run"));
+    std::erase_if(variables, [](const auto& entry) { return starts_with(entry, "LD_PRELOAD="); });
+    variables.push_back("LD_PRELOAD=" + options_.preload + " " + options_.healthd_preload);
+    variables.push_back("ACRF_HOLD_DIR=" + path("run"));
   }
   return space_->start("healthd-" + node,
-                       {staged(options_, "/usr/sbin/acrf-healthd"), "-N", node}, environment,
+                       {staged(options_, "/usr/sbin/acrf-healthd"), "-N", node}, variables,
                        path("log/healthd-" + node + ".log"));
 }
 

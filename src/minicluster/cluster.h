@@ -28,7 +28,9 @@ class Cluster {
   // Fails when a living process owns it.
   static Status clean(const std::string& root);
 
-  // Runs a command with SLURM_CONF and ACRF's staged commands in its environment.
+  // The caller's environment with SLURM_CONF and ACRF's staged commands in PATH.
+  std::vector<std::string> environment() const;
+  // Runs a command in that environment.
   CommandResult run(const std::vector<std::string>& command,
                     std::chrono::milliseconds limit = std::chrono::seconds(60)) const;
 
@@ -55,7 +57,6 @@ class Cluster {
   Status wait_for_nodes();
   // Until the daemon accepts connections; at once when it has ended instead.
   Status wait_for_start(const std::string& daemon, const std::function<bool()>& accepts);
-  std::vector<std::string> variables() const;
 
   ClusterOptions options_;
   UniqueFd lock_;  // on the directory, for as long as this object lives

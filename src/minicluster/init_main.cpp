@@ -146,7 +146,8 @@ class Init {
 
 // A /proc that shows this space only, seen by nobody outside.
 bool mount_proc() {
-  return ::mount("none", "/proc", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+  return ::unshare(CLONE_NEWNS) == 0 &&
+         ::mount("none", "/proc", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
          ::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0;
 }
 
@@ -157,7 +158,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "acrf-cluster-init: for ACRF's own test clusters only\n");
     return 2;
   }
-  if (::unshare(CLONE_NEWPID | CLONE_NEWNS) != 0) {
+  if (::unshare(CLONE_NEWPID) != 0) {
     std::perror("acrf-cluster-init: unshare");
     return 1;
   }
@@ -174,8 +175,8 @@ int main(int argc, char** argv) {
     }
     return Init().run();
   }
-  const auto recorded = acrf::write_file(std::string(argv[1]) + "/init.pid",
-                                         acrf::minicluster::process_identity(first) + "\n", 0644);
+  const auto identity = acrf::minicluster::process_identity(first);
+  const auto recorded = acrf::write_file(std::string(argv[1]) + "/init.pid", identity + "\n", 0644);
   if (!recorded) {
     std::fprintf(stderr, "acrf-cluster-init: %s\n", recorded.error().sentence.c_str());
     ::kill(first, SIGKILL);

@@ -69,10 +69,10 @@ TEST_F(PrivateCluster, EndsWithItsOwnerHoweverThatEnds) {
 TEST_F(PrivateCluster, KeptItOutlivesItsOwnerUntilItIsCleaned) {
   start(bare());
   ASSERT_TRUE(cluster().keep().ok());
-  const auto conf = cluster().slurm_conf();
+  const auto environment = cluster().environment();
   stop();
   EXPECT_TRUE(cluster_is_alive());
-  const auto nodes = run_command({"sinfo", "-h", "-N"}, environment_with({"SLURM_CONF=" + conf}));
+  const auto nodes = run_command({"sinfo", "-h", "-N"}, environment);
   EXPECT_THAT(nodes.output, HasSubstr("n2"));
   EXPECT_TRUE(Cluster::clean(root_).ok());
   EXPECT_FALSE(fs::exists(root_));
@@ -109,6 +109,7 @@ TEST_F(PrivateCluster, DirectoryInUseOrNotACluster) {
   EXPECT_THAT(refused.error().sentence, HasSubstr("is not a cluster's directory"));
   EXPECT_TRUE(fs::exists(options.root + "/precious"));
   fs::remove_all(options.root);
+  fs::remove(options.root + ".lock");
 }
 
 }  // namespace
