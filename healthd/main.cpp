@@ -87,8 +87,7 @@ int run(const Options& options) {
     std::fprintf(stderr, "acrf-healthd: %s\n", log.error().sentence.c_str());
     return EXIT_FAILURE;
   }
-  const bool named = !options.config_path.empty();
-  const auto config = load_config(named ? options.config_path : default_config_path(), named);
+  const auto config = load_named_config(options.config_path);
   if (!config) {
     spdlog::critical("{}", config.error().sentence);
     return EXIT_FAILURE;

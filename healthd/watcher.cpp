@@ -46,7 +46,7 @@ Watcher::Watcher(const Config& config, std::string node, IncidentStore store,
       tracker_(node_) {
   responder_ = std::make_unique<Responder>(store_, [this](const Incident& incident) {
     const std::lock_guard lock(tracker_mutex_);
-    tracker_.forget(incident);
+    tracker_.update(incident);
   });
 }
 
@@ -76,8 +76,12 @@ void Watcher::resume_unfinished() {
     // What was only observed is news again to a daemon that may act.
     const bool acts = evacuates_node(incident.root.verdict.action);
     if (acts && !incident.enforced && config_.mode == Mode::kEnforce) continue;
-    tracker_.restore(incident);
+    tracker_.update(incident);
     if (incident.phase == Phase::kDone) continue;
+    if (config_.mode != Mode::kEnforce) {
+      spdlog::warn("incident {}: unfinished, and left so: Mode=observe", incident.id);
+      continue;
+    }
     spdlog::info("incident {}: taken up again after a restart", incident.id);
     responder_->submit(std::move(incident));
   }
@@ -160,8 +164,8 @@ void Watcher::handle_answer() {
     event.gpu = gpu.address;
     event.source = "nvml";
     event.evidence = "NVML: GPU is lost";
-    event.discriminator = gpu.uuid;
-    event.unix_s = std::time(nullptr);
+    event.discriminator = gpu.uuid + "/" + std::to_string(std::time(nullptr));
+    event.unix_s = std::time(nullptr) - 2 * config_.sample_interval_s;  // the last good sample
     observe(std::move(event));
   }
 }

@@ -11,15 +11,22 @@ namespace {
 
 constexpr int kRoundMs = 1000;
 constexpr int kRetryMs = 500;
+constexpr int kRefusedMs = 30'000;
+// libslurm itself waits through a failover, so a call that takes this long may have met another
+// controller at its end.
+constexpr std::chrono::seconds kSuspiciouslySlow{2};
 // slurmctld writes changed state within five seconds (its SAVE_MAX_WAIT); twice that is safe.
 constexpr int kSettleRounds = 10;
 
+int pause_after(bool calm, bool refused) {
+  if (refused) return kRefusedMs;
+  return calm ? kRoundMs : kRetryMs;
+}
+
 }  // namespace
 
-Responder::Responder(const IncidentStore& store, WhenTakenOver when_taken_over)
-    : store_(store),
-      when_taken_over_(std::move(when_taken_over)),
-      thread_([this] { run(); }) {}
+Responder::Responder(const IncidentStore& store, WhenClosed when_closed)
+    : store_(store), when_closed_(std::move(when_closed)), thread_([this] { run(); }) {}
 
 Responder::~Responder() {
   {
@@ -61,17 +68,19 @@ void Responder::run() {
 // Acts at once; then looks again every second until the effect has held.
 void Responder::respond(Incident& incident) {
   refused_.clear();
+  // Who takes an incident up again can't know what the controller did in the meantime.
+  controller_was_away_ = incident.phase == Phase::kDrained;
   for (int calm_rounds = 0; calm_rounds < kSettleRounds;) {
     const Round round = one_round(incident);
     if (round == Round::kClosed) return;
     calm_rounds = round == Round::kCalm ? calm_rounds + 1 : 0;
-    if (stopping_within(round == Round::kCalm ? kRoundMs : kRetryMs)) return;
+    if (stopping_within(pause_after(round == Round::kCalm, round == Round::kRefused))) return;
   }
   close(incident, "node drained, jobs taken care of");
 }
 
 Responder::Round Responder::one_round(Incident& incident) {
-  const auto node = slurm_.node(incident.node);
+  const auto node = look_at_node(incident.node);
   if (!node) {
     if (node.error().code == ErrorCode::kNotFound) {
       close(incident, node.error().sentence);
@@ -86,26 +95,36 @@ Responder::Round Responder::one_round(Incident& incident) {
   return drain == Round::kCalm ? jobs : drain;
 }
 
+Result<NodeView> Responder::look_at_node(const std::string& name) {
+  const auto asked = std::chrono::steady_clock::now();
+  auto node = slurm_.node(name);
+  if (!node || std::chrono::steady_clock::now() - asked > kSuspiciouslySlow)
+    controller_was_away_ = true;
+  return node;
+}
+
 Responder::Round Responder::hold_drain(Incident& incident, const NodeView& node) {
-  switch (plan_drain(incident, node)) {
+  switch (plan_drain(incident, node, controller_was_away_, std::time(nullptr))) {
     case DrainStep::kTakenOver:
       close(incident, "node was resumed by an admin, who has the case now");
-      when_taken_over_(incident);
       return Round::kClosed;
     case DrainStep::kOthers:
+      controller_was_away_ = false;
       if (incident.phase == Phase::kDrained) return Round::kCalm;
       spdlog::info("incident {}: node {} is drained already ({}); its state and reason stay",
                    incident.id, incident.node, node.reason);
       break;
     case DrainStep::kOurs:
+      controller_was_away_ = false;
       if (incident.phase == Phase::kDrained) return Round::kCalm;
       break;
     case DrainStep::kDrain: {
-      const std::string reason = drain_reason(incident);
-      spdlog::warn("incident {}: draining node {}: {}", incident.id, incident.node, reason);
+      const auto reason = reason_to_give(incident, node);
+      spdlog::warn("incident {}: draining node {}: {}", incident.id, incident.node,
+                   reason.value_or("its reason stays as it is: " + node.reason));
       if (const auto drained = slurm_.drain(incident.node, reason); !drained) {
         spdlog::error("incident {}: {}; trying again", incident.id, drained.error().sentence);
-        return Round::kActed;
+        return drained.error().code == ErrorCode::kUnavailable ? Round::kActed : Round::kRefused;
       }
       break;
     }
@@ -151,8 +170,10 @@ bool Responder::requeue(const Incident& incident, const JobView& job, bool hold)
 void Responder::close(Incident& incident, const std::string& outcome) {
   incident.phase = Phase::kDone;
   incident.outcome = outcome;
+  incident.closed_unix_s = std::time(nullptr);
   spdlog::info("incident {}: closed: {}", incident.id, outcome);
   save(incident);
+  when_closed_(incident);
 }
 
 // An incident that can't be recorded is handled all the same: a full disk must not stop a drain.

@@ -24,10 +24,10 @@ namespace acrf {
 
 class Responder {
  public:
-  using WhenTakenOver = std::function<void(const Incident&)>;
+  using WhenClosed = std::function<void(const Incident&)>;
 
-  // `when_taken_over` is called in the responder's thread when an admin has ended a case.
-  Responder(const IncidentStore& store, WhenTakenOver when_taken_over);
+  // `when_closed` is called in the responder's thread.
+  Responder(const IncidentStore& store, WhenClosed when_closed);
   // Stops after the call under way; unfinished incidents stay in the store.
   ~Responder();
 
@@ -37,14 +37,16 @@ class Responder {
  private:
   // What a look at slurmctld came to.
   enum class Round {
-    kCalm,     // nothing was left to do
-    kActed,    // something was done, or could not be done yet
-    kClosed,   // the case is over
+    kCalm,      // nothing was left to do
+    kActed,     // something was done, or could not be done yet
+    kRefused,   // slurmctld says no; asking again soon would not help
+    kClosed,    // the case is over
   };
 
   void run();
   void respond(Incident& incident);
   Round one_round(Incident& incident);
+  Result<NodeView> look_at_node(const std::string& name);
   Round hold_drain(Incident& incident, const NodeView& node);
   Round recover_jobs(const Incident& incident);
   bool requeue(const Incident& incident, const JobView& job, bool hold);
@@ -54,12 +56,14 @@ class Responder {
   bool stopping_within(int milliseconds);
 
   const IncidentStore& store_;
-  WhenTakenOver when_taken_over_;
+  WhenClosed when_closed_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Incident> queue_;
   bool stopping_ = false;
   SlurmClient slurm_;
+  // Calls failed or hung since the drain was last seen in place: a backup may have taken over.
+  bool controller_was_away_ = false;
   std::set<JobId> refused_;  // jobs of the incident at hand that slurmctld will not requeue
   std::thread thread_;
 };

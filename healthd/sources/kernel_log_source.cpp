@@ -38,12 +38,14 @@ Result<KernelLogSource> KernelLogSource::open(const std::string& path,
   return source;
 }
 
-// "BOOT-ID PLACE"; a place of another boot is no place.
+// "BOOT-ID PLACE"
 void KernelLogSource::restore_place() {
   const auto text = read_file(cursor_path_);
   if (!text) return;
   const auto words = split(trim(*text), ' ');
-  if (words.size() != 2 || words[0] != boot_id_) return;
+  if (words.size() != 2) return;
+  has_place_of_other_boot_ = words[0] != boot_id_;
+  if (has_place_of_other_boot_) return;
   if (const auto place = parse_unsigned(words[1])) {
     has_place_ = true;
     place_ = saved_place_ = *place;
@@ -57,11 +59,17 @@ Status KernelLogSource::save_place() {
   return saved;
 }
 
-// With a place, reading begins at the oldest record and skips up to it.
+// Reading begins at the oldest record and skips up to the place.
 Status KernelLogSource::open_device() {
-  if (::lseek(fd_.get(), 0, has_place_ ? SEEK_SET : SEEK_END) < 0)
-    return system_error("seek in " + path_);
-  return Done{};
+  if (::lseek(fd_.get(), 0, SEEK_SET) < 0) return system_error("seek in " + path_);
+  if (has_place_ || has_place_of_other_boot_) return Done{};
+  skip_device_history();
+  return save_place();
+}
+
+void KernelLogSource::skip_device_history() {
+  while (read_device([](const KernelRecord&) {})) {
+  }
 }
 
 Status KernelLogSource::open_file() {
@@ -73,7 +81,8 @@ Status KernelLogSource::open_file() {
   notify_.reset(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
   if (!notify_ || ::inotify_add_watch(notify_.get(), path_.c_str(), IN_MODIFY) < 0)
     return system_error("watch " + path_);
-  return Done{};
+  saved_place_ = place_ + 1;  // so that it is written now
+  return save_place();
 }
 
 bool KernelLogSource::read_records(const std::function<void(const KernelRecord&)>& handle) {

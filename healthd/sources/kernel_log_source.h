@@ -16,8 +16,9 @@ namespace acrf {
 
 class KernelLogSource {
  public:
-  // Starts after the recorded place; without one, at the end: what was printed before ACRF ever ran
-  // on this node is history, and a GPU still lost shows in the samples.
+  // Starts after the recorded place. Without one, at the end: what was printed before ACRF ever ran on
+  // this node is history. With one of an earlier boot, a device is read from its beginning, which is
+  // this boot's.
   static Result<KernelLogSource> open(const std::string& path, const std::string& cursor_path,
                                       const std::string& boot_id);
 
@@ -35,6 +36,7 @@ class KernelLogSource {
       : path_(std::move(path)), cursor_path_(std::move(cursor_path)), boot_id_(std::move(boot_id)) {}
 
   Status open_device();
+  void skip_device_history();
   Status open_file();
   bool read_device(const std::function<void(const KernelRecord&)>& handle);
   bool read_file_lines(const std::function<void(const KernelRecord&)>& handle);
@@ -46,6 +48,7 @@ class KernelLogSource {
   UniqueFd fd_;
   UniqueFd notify_;  // inotify on a plain file; a device is polled itself
   bool has_place_ = false;
+  bool has_place_of_other_boot_ = false;
   std::uint64_t place_ = 0;  // device: sequence number after the last record; file: byte offset
   std::uint64_t saved_place_ = 0;
   std::string partial_;  // a line whose end has not been written yet

@@ -2,13 +2,16 @@
 #include "sources/probe.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "common/arguments.h"
 #include "common/file.h"
 
 extern char** environ;
@@ -17,13 +20,6 @@ namespace acrf {
 namespace {
 
 constexpr std::size_t kLongestAnswer = 1 << 20;
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> list;
-  for (auto& text : texts) list.push_back(text.data());
-  list.push_back(nullptr);
-  return list;
-}
 
 }  // namespace
 
@@ -53,16 +49,21 @@ Status Probe::start() {
   for (char** variable = environ; *variable; ++variable) environment.emplace_back(*variable);
   auto command = command_;
   const int code = ::posix_spawn(&pid_, command[0].c_str(), &files, &attributes,
-                                 pointers(command).data(), pointers(environment).data());
+                                 pointers_to(command).data(), pointers_to(environment).data());
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
-  if (code == 0) return Done{};
+  if (code == 0) {
+    process_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+    return Done{};
+  }
   pid_ = -1;
   return Error{ErrorCode::kSystem, "start " + command_[0] + ": " + std::strerror(code)};
 }
 
 Status Probe::request(Clock::time_point deadline) {
   if (deadline_) return Done{};
+  if (pid_ < 0 && !process_has_ended(0))
+    return Error{ErrorCode::kUnavailable, "the last probe is stuck in the driver"};
   if (pid_ < 0)
     if (const auto started = start(); !started) return started;
   if (::write(input_.get(), "sample\n", 7) != 7) {
@@ -94,11 +95,16 @@ Result<std::optional<std::string>> Probe::take_answer() {
   return answer;
 }
 
+bool Probe::process_has_ended(int wait_ms) const {
+  pollfd process = {process_.get(), POLLIN, 0};
+  return !process_ || ::poll(&process, 1, wait_ms) == 1;
+}
+
+// A process stuck in the kernel dies when the driver lets go of it; nobody waits for that.
 void Probe::stop() {
   if (pid_ > 0) {
     ::kill(pid_, SIGKILL);
-    // A process stuck in the kernel dies when the driver lets go of it; never wait for that.
-    for (int i = 0; i < 50 && ::waitpid(pid_, nullptr, WNOHANG) == 0; ++i) ::usleep(1000);
+    if (process_has_ended(50)) ::waitpid(pid_, nullptr, WNOHANG);
   }
   pid_ = -1;
   input_.reset();

@@ -29,7 +29,8 @@ class Probe {
   Probe(const Probe&) = delete;
   Probe& operator=(const Probe&) = delete;
 
-  // Asks for an answer by `deadline`. A request that is still open stays the one that counts.
+  // Asks for an answer by `deadline`. A request that is still open stays the one that counts. Fails
+  // while a killed probe has not ended: a second one would get stuck in the driver as well.
   Status request(Clock::time_point deadline);
 
   bool waiting() const { return deadline_.has_value(); }
@@ -44,10 +45,12 @@ class Probe {
 
  private:
   Status start();
+  bool process_has_ended(int wait_ms) const;
 
   std::vector<std::string> command_;
   std::vector<std::string> extra_environment_;
   pid_t pid_ = -1;
+  UniqueFd process_;  // readable when the process has ended; kept for as long as it has not
   UniqueFd input_;
   UniqueFd output_;
   std::string pending_;

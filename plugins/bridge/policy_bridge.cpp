@@ -38,8 +38,8 @@ acrf::Result<acrf::JobPolicy> resolve(const acrf_policy_request_t& request) {
     const auto set = acrf::set_option(policy, acrf_option_names[i], request.values[i]);
     if (!set) return set.error();
   }
-  const acrf::SubmittedJob job = {request.is_batch != 0, request.refuses_requeue != 0,
-                                  request.site_max_requeues};
+  const acrf::SubmittedJob job = {request.is_batch != 0, request.is_het != 0,
+                                  request.refuses_requeue != 0, request.site_max_requeues};
   if (const auto checked = acrf::check_policy(policy, job); !checked) return checked.error();
   return policy;
 }

@@ -19,6 +19,7 @@ extern const char *const acrf_option_names[ACRF_OPTION_CNT];
 typedef struct {
 	const char *values[ACRF_OPTION_CNT]; /* NULL: not given */
 	int is_batch;
+	int is_het;		/* component of a heterogeneous job */
 	int refuses_requeue;
 	int site_max_requeues;
 } acrf_policy_request_t;

@@ -6,8 +6,8 @@
  * goes back into the job in three places: a token in spank_job_env, which is
  * saved with the job and which no user can change; the same token in
  * admin_comment, for people and for acrf-healthd; and, for batch jobs,
- * ACRF_* variables in the environment. A job without the options is none of
- * the plugin's business.
+ * ACRF_* variables in the environment. From a job without the options it only
+ * takes away such variables, which come from the submitter's own job.
  */
 #include "plugins/job_submit_acrf/release.h"
 
@@ -35,7 +35,9 @@ EXPORT int init(void)
 	if (acrf_site_load(slurm_conf.slurm_conf, &site, problem,
 			   sizeof(problem)))
 		error("job_submit/acrf: %s; using the defaults", problem);
-	return release_thread_start(site.requeue_kill_wait_s);
+	/* Without the thread jobs wait for Slurm's own delay: no reason to fail */
+	(void) release_thread_start(site.requeue_kill_wait_s);
+	return SLURM_SUCCESS;
 }
 
 EXPORT int fini(void)
@@ -94,16 +96,16 @@ static void _remove(char **array, uint32_t *size, const char *name)
 	*size = kept;
 }
 
+static void _append_word(char **text, const char *word)
+{
+	xstrfmtcat(*text, "%s%s", (*text && **text) ? " " : "", word);
+}
+
 static void _record_token(job_desc_msg_t *job_desc, const char *token)
 {
 	_append(&job_desc->spank_job_env, &job_desc->spank_job_env_size,
 		xstrdup_printf(ACRF_POLICY_ENV "%s", token));
-	if (job_desc->admin_comment && *job_desc->admin_comment)
-		xstrfmtcat(job_desc->admin_comment, " %s", token);
-	else {
-		xfree(job_desc->admin_comment);
-		job_desc->admin_comment = xstrdup(token);
-	}
+	_append_word(&job_desc->admin_comment, token);
 }
 
 static void _clean_inherited(job_desc_msg_t *job_desc)
@@ -136,6 +138,7 @@ EXPORT int job_submit(job_desc_msg_t *job_desc, uint32_t submit_uid,
 {
 	acrf_policy_request_t request = {
 		.is_batch = job_desc->script != NULL,
+		.is_het = job_desc->het_job_offset != NO_VAL,
 		.refuses_requeue = (job_desc->requeue == 0),
 		.site_max_requeues = site.max_requeues,
 	};
@@ -165,8 +168,19 @@ EXPORT int job_submit(job_desc_msg_t *job_desc, uint32_t submit_uid,
 	return rc;
 }
 
+/* An admin's new comment replaces the old one, but must not lose the policy */
 EXPORT int job_modify(job_desc_msg_t *job_desc, job_record_t *job_ptr,
 		      uint32_t submit_uid)
 {
+	const size_t prefix = strlen(ACRF_POLICY_ENV);
+
+	if (!job_desc->admin_comment ||
+	    xstrstr(job_desc->admin_comment, "acrf:policy="))
+		return SLURM_SUCCESS;
+	for (uint32_t i = 0; i < job_ptr->spank_job_env_size; i++)
+		if (!xstrncmp(job_ptr->spank_job_env[i], ACRF_POLICY_ENV,
+			      prefix))
+			_append_word(&job_desc->admin_comment,
+				     job_ptr->spank_job_env[i] + prefix);
 	return SLURM_SUCCESS;
 }

@@ -29,13 +29,16 @@
 
 #define RELEASE_SCAN_MS 500
 #define RELEASE_FOLLOW_MS 100
+#define RELEASE_LONG_S 10	/* after this time follow at leisure, */
+#define RELEASE_LONG_MS 1000	/* a process may be stuck in a driver */
+#define RELEASE_AFTER_KILL_S 2
 #define ACRF_REASON "ACRF: "
 
 typedef struct {
 	uint32_t job_id;
 	uint32_t restart_cnt;
 	struct timespec seen;	/* when this restart was first seen */
-	bool killed;
+	struct timespec killed;	/* 0: it was not */
 } follow_t;
 
 /* One thread's own state; the last of plugin and thread to leave frees it */
@@ -48,6 +51,7 @@ typedef struct {
 	bool in_lock;		/* between lock_slurmctld() and unlock */
 	int kill_wait_s;
 	List followed;		/* of follow_t, the thread's alone */
+	struct timespec last_followed; /* when the newest was added */
 	time_t scanned_update;	/* last_job_update at the last scan */
 } release_t;
 
@@ -66,7 +70,8 @@ static double _seconds_since(const struct timespec *then)
 static bool _is_acrf_requeue(job_record_t *job_ptr)
 {
 	for (uint32_t i = 0; i < job_ptr->spank_job_env_size; i++)
-		if (xstrstr(job_ptr->spank_job_env[i], ACRF_REQUEUE_TOKEN))
+		if (!xstrncmp(job_ptr->spank_job_env[i], ACRF_REQUEUE_TOKEN,
+			      strlen(ACRF_REQUEUE_TOKEN)))
 			return true;
 	return false;
 }
@@ -110,6 +115,7 @@ static int _consider(void *x, void *arg)
 	follow->job_id = job_ptr->job_id;
 	follow->restart_cnt = job_ptr->restart_cnt;
 	clock_gettime(CLOCK_MONOTONIC, &follow->seen);
+	release->last_followed = follow->seen;
 	list_append(release->followed, follow);
 	return 0;
 }
@@ -191,8 +197,10 @@ static bool _on_node_drained_by_acrf(job_record_t *job_ptr)
 }
 
 /*
- * SIGKILL to the job's steps or, with KILL_FULL_JOB, its batch script. Not
- * retried: a message that arrives late must not meet the job's next run.
+ * SIGKILL to the job's steps or, with KILL_FULL_JOB, its batch script. slurmd
+ * does not ask which run of the job is meant, so the message must not arrive
+ * late: it is not retried, not sent when agents queue up, and the job is not
+ * released for RELEASE_AFTER_KILL_S.
  */
 static agent_arg_t *_kill_request(job_record_t *job_ptr, uint16_t flags)
 {
@@ -227,19 +235,20 @@ static agent_arg_t *_kill_request(job_record_t *job_ptr, uint16_t flags)
 
 static void _kill_stubborn(job_record_t *job_ptr, follow_t *follow)
 {
-	if (!job_ptr->node_bitmap_cg || (bit_ffs(job_ptr->node_bitmap_cg) < 0))
+	if (!job_ptr->node_bitmap_cg ||
+	    (bit_ffs(job_ptr->node_bitmap_cg) < 0) || LOTS_OF_AGENTS)
 		return;
-	follow->killed = true;
+	clock_gettime(CLOCK_MONOTONIC, &follow->killed);
 	info("job_submit/acrf: killing %pJ, which is still ending on a node that ACRF drained",
 	     job_ptr);
 	agent_queue_request(_kill_request(job_ptr, KILL_STEPS_ONLY));
 	agent_queue_request(_kill_request(job_ptr, KILL_FULL_JOB));
 }
 
-static bool _release(job_record_t *job_ptr, time_t now)
+static bool _release(job_record_t *job_ptr, follow_t *follow, time_t now)
 {
-	if (!_is_held_by_requeue(job_ptr) ||
-	    (now <= job_ptr->details->submit_time))
+	if ((now <= job_ptr->details->submit_time) ||
+	    (_seconds_since(&follow->killed) < RELEASE_AFTER_KILL_S))
 		return false;
 	job_ptr->details->begin_time = now;
 	if (job_ptr->state_reason == WAIT_TIME) {
@@ -270,12 +279,12 @@ static int _step(void *x, void *arg)
 	if (!IS_JOB_COMPLETING(job_ptr)) {
 		if (!_is_held_by_requeue(job_ptr))
 			return 1;
-		if (!_release(job_ptr, time(NULL)))
+		if (!_release(job_ptr, follow, time(NULL)))
 			return 0;
 		step->released = true;
 		return 1;
 	}
-	if (!follow->killed &&
+	if (!follow->killed.tv_sec &&
 	    (_seconds_since(&follow->seen) >= step->release->kill_wait_s) &&
 	    _on_node_drained_by_acrf(job_ptr))
 		_kill_stubborn(job_ptr, follow);
@@ -316,6 +325,14 @@ static void _sleep(release_t *release, int ms)
 	slurm_mutex_unlock(&release->mutex);
 }
 
+static int _pause_ms(release_t *release)
+{
+	if (!list_count(release->followed))
+		return RELEASE_SCAN_MS;
+	return (_seconds_since(&release->last_followed) < RELEASE_LONG_S) ?
+		RELEASE_FOLLOW_MS : RELEASE_LONG_MS;
+}
+
 static void _free(release_t *release)
 {
 	FREE_NULL_LIST(release->followed);
@@ -337,8 +354,7 @@ static void *_run(void *arg)
 		}
 		if (list_count(release->followed))
 			_step_all(release);
-		_sleep(release, list_count(release->followed) ?
-		       RELEASE_FOLLOW_MS : RELEASE_SCAN_MS);
+		_sleep(release, _pause_ms(release));
 	}
 
 	slurm_mutex_lock(&release->mutex);

@@ -25,4 +25,8 @@ Result<Config> load_config(const std::string& path, bool must_exist) {
   return text.error();
 }
 
+Result<Config> load_named_config(const std::string& path) {
+  return path.empty() ? load_config(default_config_path(), false) : load_config(path, true);
+}
+
 }  // namespace acrf

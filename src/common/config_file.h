@@ -14,4 +14,7 @@ std::string default_config_path();
 // The defaults when there is no file and `must_exist` is false.
 Result<Config> load_config(const std::string& path, bool must_exist);
 
+// The file that an option named, which must exist; or, with none named, the one beside slurm.conf.
+Result<Config> load_named_config(const std::string& path);
+
 }  // namespace acrf

@@ -36,6 +36,7 @@ Incident parse_incident(const json& record) {
   incident.node = record.at("node");
   incident.enforced = record.at("enforced");
   incident.drained_unix_s = record.at("drained");
+  incident.closed_unix_s = record.at("closed");
   incident.outcome = record.at("outcome");
   incident.phase = parse_phase(record.at("phase").get<std::string>()).value();
   auto& root = incident.root;
@@ -66,6 +67,7 @@ std::string to_json(const Incident& incident) {
                        {"phase", name_of(incident.phase)},
                        {"enforced", incident.enforced},
                        {"drained", incident.drained_unix_s},
+                       {"closed", incident.closed_unix_s},
                        {"outcome", incident.outcome},
                        {"class", root.verdict.fault_class},
                        {"severity", name_of(root.verdict.severity)},

@@ -9,8 +9,11 @@
 namespace acrf {
 namespace {
 
-// What libslurm answers when slurmctld says no, as opposed to not answering.
+// slurmctld's own refusals have numbers of their own; all else (the network, authentication, a
+// controller that stands by) is no answer and worth another try.
 ErrorCode code_of(int slurm_errno) {
+  constexpr int kFirstRefusal = 2000;
+  constexpr int kLastRefusal = 2999;
   switch (slurm_errno) {
     case ESLURM_INVALID_NODE_NAME:
     case ESLURM_INVALID_JOB_ID:
@@ -18,14 +21,12 @@ ErrorCode code_of(int slurm_errno) {
     case ESLURM_USER_ID_MISSING:
     case ESLURM_ACCESS_DENIED:
       return ErrorCode::kDenied;
-    case ESLURM_DISABLED:
-    case ESLURM_BATCH_ONLY:
-    case ESLURM_JOB_PENDING:
-    case ESLURM_ALREADY_DONE:
-    case ESLURM_INVALID_NODE_STATE:
-      return ErrorCode::kInvalid;
-    default:
+    case ESLURM_IN_STANDBY_MODE:
+    case ESLURM_TRANSITION_STATE_NO_UPDATE:
       return ErrorCode::kUnavailable;
+    default:
+      return slurm_errno >= kFirstRefusal && slurm_errno <= kLastRefusal ? ErrorCode::kInvalid
+                                                                        : ErrorCode::kUnavailable;
   }
 }
 
@@ -91,7 +92,7 @@ Result<NodeView> SlurmClient::node(const std::string& name) {
     return Error{ErrorCode::kNotFound, "slurmctld knows no node " + name};
   const node_info_t& record = answer->node_array[0];
   NodeView view;
-  view.draining = (record.node_state & NODE_STATE_DRAIN) != 0;
+  view.draining = (record.node_state & (NODE_STATE_DRAIN | NODE_STATE_FAIL)) != 0;
   view.reason = record.reason ? record.reason : "";
   view.controller_started_unix_s = *started;
   return view;
@@ -111,14 +112,16 @@ Result<std::vector<JobView>> SlurmClient::jobs_of_node(const std::string& name) 
   return jobs;
 }
 
-Status SlurmClient::drain(const std::string& node, const std::string& reason) {
+Status SlurmClient::drain(const std::string& node, const std::optional<std::string>& reason) {
   update_node_msg_t update;
   slurm_init_update_node_msg(&update);
   std::string names = node;
-  std::string text = reason;
+  std::string text = reason.value_or("");
   update.node_names = names.data();
-  update.reason = text.data();
-  update.reason_uid = ::getuid();
+  if (reason) {
+    update.reason = text.data();
+    update.reason_uid = ::getuid();
+  }
   update.node_state = NODE_STATE_DRAIN;
   if (slurm_update_node(&update) != SLURM_SUCCESS)
     return slurm_error("drain node " + node, slurm_get_errno());

@@ -4,6 +4,7 @@
 // libslurm keeps its configuration per process, so there is one client per process.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ class SlurmClient {
   // Jobs that slurmctld knows and that use or used the node, just ended ones included.
   Result<std::vector<JobView>> jobs_of_node(const std::string& name);
 
-  Status drain(const std::string& node, const std::string& reason);
+  // Without a reason the node keeps the one it has.
+  Status drain(const std::string& node, const std::optional<std::string>& reason);
 
   // Batch jobs only, running or just ended; a held requeue waits for `scontrol release`.
   Status requeue(JobId job, bool hold);

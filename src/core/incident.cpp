@@ -9,6 +9,7 @@ namespace acrf {
 namespace {
 
 constexpr std::int64_t kStickySeconds = 3 * 3600;
+constexpr std::int64_t kEchoSeconds = 60;
 constexpr std::string_view kReasonPrefix = "ACRF: ";
 
 std::string incident_id(const std::string& node, const Event& event) {
@@ -53,11 +54,15 @@ IncidentTracker::Key IncidentTracker::key_of(const Event& event) {
 }
 
 std::optional<Incident> IncidentTracker::observe(const Event& event) {
-  const auto [known, is_new] = last_event_s_.try_emplace(key_of(event), event.unix_s);
+  const auto [known, is_new] = known_.try_emplace(key_of(event), Known{event.unix_s, 0});
   if (!is_new) {
-    const bool same_burst = event.unix_s - known->second <= kStickySeconds;
-    known->second = std::max(known->second, event.unix_s);
-    if (same_burst) return std::nullopt;
+    Known& before = known->second;
+    const bool same_burst = event.unix_s - before.last_event_s <= kStickySeconds;
+    const bool handled_before =
+        before.closed_s != 0 && event.unix_s - before.closed_s > kEchoSeconds;
+    before.last_event_s = std::max(before.last_event_s, event.unix_s);
+    if (same_burst && !handled_before) return std::nullopt;
+    before.closed_s = 0;
   }
   Incident incident;
   incident.id = incident_id(node_, event);
@@ -66,13 +71,10 @@ std::optional<Incident> IncidentTracker::observe(const Event& event) {
   return incident;
 }
 
-void IncidentTracker::restore(const Incident& incident) {
-  auto& last = last_event_s_[key_of(incident.root)];
-  last = std::max(last, incident.root.unix_s);
-}
-
-void IncidentTracker::forget(const Incident& incident) {
-  last_event_s_.erase(key_of(incident.root));
+void IncidentTracker::update(const Incident& incident) {
+  Known& known = known_[key_of(incident.root)];
+  known.last_event_s = std::max(known.last_event_s, incident.root.unix_s);
+  known.closed_s = std::max(known.closed_s, incident.closed_unix_s);
 }
 
 }  // namespace acrf

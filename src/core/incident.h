@@ -31,6 +31,7 @@ struct Incident {
   Phase phase = Phase::kSeen;
   bool enforced = false;            // Mode at the time it was opened
   std::int64_t drained_unix_s = 0;  // when this incident last drained its node
+  std::int64_t closed_unix_s = 0;   // when its handling ended; 0: it has not, or there was none
   std::string outcome;              // for people: what was done
 };
 
@@ -46,22 +47,24 @@ class IncidentTracker {
   explicit IncidentTracker(std::string node) : node_(std::move(node)) {}
 
   // A new incident, or nothing when the event belongs to one already known: same class and GPU in
-  // the same boot within three hours of its last event.
+  // the same boot within three hours of its last event. An incident whose handling has ended takes
+  // in only what follows within a minute: later the node may be in service again, and the next event
+  // deserves a look.
   std::optional<Incident> observe(const Event& event);
 
-  // Makes an incident known that was recorded before a restart.
-  void restore(const Incident& incident);
-
-  // The node's record in Slurm no longer carries the incident (an admin resumed it): the next event
-  // of that kind opens a new case.
-  void forget(const Incident& incident);
+  // Makes known an incident that was recorded before a restart, or that its handling has ended.
+  void update(const Incident& incident);
 
  private:
+  struct Known {
+    std::int64_t last_event_s = 0;
+    std::int64_t closed_s = 0;
+  };
   using Key = std::pair<std::string, PciAddress>;  // class and boot, GPU
   static Key key_of(const Event& event);
 
   std::string node_;
-  std::map<Key, std::int64_t> last_event_s_;
+  std::map<Key, Known> known_;
 };
 
 }  // namespace acrf

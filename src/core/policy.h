@@ -25,6 +25,7 @@ Status set_option(JobPolicy& policy, std::string_view name, std::string_view val
 
 struct SubmittedJob {
   bool is_batch = false;
+  bool is_heterogeneous = false;
   bool refuses_requeue = false;  // --no-requeue
   int site_max_requeues = 0;
 };

@@ -4,12 +4,17 @@
 namespace acrf {
 namespace {
 
-// A job whose program notices the lost GPU before healthd does ends as FAILED within this time.
-constexpr std::int64_t kDiedOfFaultSeconds = 300;
+// A job whose program notices the lost GPU before healthd does ends as FAILED about that time. Clocks
+// of kernel log, node and controller differ by seconds.
+constexpr std::int64_t kBeforeFaultSeconds = 10;
+constexpr std::int64_t kAfterFaultSeconds = 300;
+
+// A drain that is missing for longer than this was not lost by a controller.
+constexpr std::int64_t kMayBeLostSeconds = 600;
 
 bool died_of(const Incident& incident, const JobView& job) {
   const auto after = job.end_unix_s - incident.root.unix_s;
-  return after >= 0 && after <= kDiedOfFaultSeconds;
+  return after >= -kBeforeFaultSeconds && after <= kAfterFaultSeconds;
 }
 
 bool is_hit(const Incident& incident, const JobView& job) {
@@ -29,11 +34,21 @@ bool is_hit(const Incident& incident, const JobView& job) {
 
 }  // namespace
 
-DrainStep plan_drain(const Incident& incident, const NodeView& node) {
+DrainStep plan_drain(const Incident& incident, const NodeView& node, bool controller_was_away,
+                     std::int64_t now_unix_s) {
   if (node.draining)
     return reason_names(node.reason, incident) ? DrainStep::kOurs : DrainStep::kOthers;
-  const bool maybe_lost = node.controller_started_unix_s >= incident.drained_unix_s;
-  return incident.phase == Phase::kSeen || maybe_lost ? DrainStep::kDrain : DrainStep::kTakenOver;
+  if (incident.phase == Phase::kSeen) return DrainStep::kDrain;
+  const bool other_controller =
+      controller_was_away || node.controller_started_unix_s >= incident.drained_unix_s;
+  const bool may_be_lost =
+      other_controller && now_unix_s - incident.drained_unix_s < kMayBeLostSeconds;
+  return may_be_lost ? DrainStep::kDrain : DrainStep::kTakenOver;
+}
+
+std::optional<std::string> reason_to_give(const Incident& incident, const NodeView& node) {
+  if (!node.reason.empty() && !is_acrf_reason(node.reason)) return std::nullopt;
+  return drain_reason(incident);
 }
 
 JobStep plan_job(const Incident& incident, const JobView& job) {

@@ -20,7 +20,7 @@ struct JobId {
 };
 
 struct NodeView {
-  bool draining = false;  // DRAIN flag, whatever the base state
+  bool draining = false;  // out of service by DRAIN or FAIL, whatever the base state
   std::string reason;
   std::int64_t controller_started_unix_s = 0;
 };
@@ -32,10 +32,14 @@ enum class DrainStep {
   kTakenOver,   // this incident had drained it and it no longer is: an admin ended the case
 };
 
-// slurmctld writes its state some seconds after a change. A controller that started after the drain
-// may have lost it, so a missing drain then means "once more"; otherwise it means "taken over".
+// slurmctld writes its state some seconds after a change. A controller that started after the drain, or
+// a backup that took over since (`controller_was_away`), may have lost it, so a missing drain then means
+// "once more", for some minutes; otherwise it means "taken over".
+DrainStep plan_drain(const Incident& incident, const NodeView& node, bool controller_was_away,
+                     std::int64_t now_unix_s);
 
-DrainStep plan_drain(const Incident& incident, const NodeView& node);
+// The reason to give with a drain; none where the node's record holds somebody else's.
+std::optional<std::string> reason_to_give(const Incident& incident, const NodeView& node);
 
 enum class JobState { kPending, kRunning, kSuspended, kFailed, kNodeFailed, kOther };
 

@@ -192,6 +192,9 @@ Status write_cluster_files(const ClusterOptions& options, const std::vector<int>
       {"gres.conf", gres_conf(options)},
       {"acrf.conf", acrf_conf(options)},
       {"plugstack.conf", "required " + spank + "\n"},
+      // Nothing here needs control groups, and slurmd must neither want them nor make any: this
+      // plugin touches its mount point only when it is used.
+      {"cgroup.conf", "CgroupPlugin=cgroup/v1\nCgroupMountpoint=" + root + "/cgroup\n"},
   };
   for (const auto& [name, text] : files)
     if (const auto written = write_file(etc + name, text, 0644); !written) return written;

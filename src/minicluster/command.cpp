@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "common/arguments.h"
 #include "common/unique_fd.h"
 #include "core/text.h"
 
@@ -19,13 +20,6 @@ namespace acrf::minicluster {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> list;
-  for (auto& text : texts) list.push_back(text.data());
-  list.push_back(nullptr);
-  return list;
-}
 
 std::string_view search_path(const std::vector<std::string>& environment) {
   for (std::string_view entry : environment)
@@ -108,8 +102,8 @@ CommandResult run_command(const std::vector<std::string>& command,
   auto variables = environment;
   pid_t pid = -1;
   const auto file = find_command(command[0], search_path(environment));
-  const int code = ::posix_spawn(&pid, file.c_str(), &files, nullptr, pointers(arguments).data(),
-                                 pointers(variables).data());
+  const int code = ::posix_spawn(&pid, file.c_str(), &files, nullptr, pointers_to(arguments).data(),
+                                 pointers_to(variables).data());
   posix_spawn_file_actions_destroy(&files);
   output_end.reset();
   errors_end.reset();

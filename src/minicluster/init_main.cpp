@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "common/arguments.h"
 #include "common/file.h"
 #include "minicluster/process_space.h"
 
@@ -33,13 +34,6 @@ struct Daemon {
   pid_t pid = -1;
   std::optional<int> status;
 };
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> list;
-  for (auto& text : texts) list.push_back(text.data());
-  list.push_back(nullptr);
-  return list;
-}
 
 class Init {
  public:
@@ -120,7 +114,7 @@ class Init {
       ::dup2(out, STDOUT_FILENO);
       ::dup2(out, STDERR_FILENO);
     }
-    ::execve(command[0].c_str(), pointers(command).data(), pointers(environment).data());
+    ::execve(command[0].c_str(), acrf::pointers_to(command).data(), acrf::pointers_to(environment).data());
     std::fprintf(stderr, "%s: %s\n", command[0].c_str(), std::strerror(errno));
     ::_exit(127);
   }

@@ -103,6 +103,13 @@ TEST_F(Options, PolicyIsRecordedAndGivenToTheJob) {
       "AdminComment=acrf:policy=requeue,max-requeues=8,checkpoint-dir=/ck%20pt/a"));
 }
 
+TEST_F(Options, PolicySurvivesAnAdminsComment) {
+  ASSERT_TRUE(sbatch({"--acrf-policy=requeue", "--hold"}).ok());
+  ASSERT_TRUE(cluster().run({"scontrol", "update", "JobId=1", "AdminComment=looked at"}).ok());
+  EXPECT_THAT(cluster().run({"scontrol", "show", "job", "1"}).output,
+              HasSubstr("AdminComment=looked at acrf:policy=requeue,max-requeues=8"));
+}
+
 TEST_F(Options, JobWithoutOptionsIsUntouched) {
   const auto text = output_of(sbatch({}));
   EXPECT_THAT(text, Not(HasSubstr("ACRF_")));

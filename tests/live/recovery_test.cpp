@@ -177,6 +177,16 @@ TEST_F(Recovery, AdminsDrainKeepsItsReasonAndTheJobIsStillSaved) {
   EXPECT_THAT(node(broken).reason, HasSubstr("bad fan"));
 }
 
+TEST_F(Recovery, AdminsReasonOnADownNodeStays) {
+  start(small());
+  ASSERT_TRUE(
+      cluster().run({"scontrol", "update", "NodeName=n1", "State=DOWN", "Reason=PSU swap"}).ok());
+  inject("n1");
+  ASSERT_TRUE(healthd_says("n1", "draining node n1"));
+  ASSERT_TRUE(wait_until([&] { return node("n1").drained; }));
+  EXPECT_EQ(node("n1").reason, "PSU swap");
+}
+
 TEST_F(Recovery, JobWithoutPolicyIsLeftAlone) {
   start(small());
   TrainingJob training;
@@ -224,6 +234,24 @@ TEST_F(Recovery, LineWrittenByAUserIsNotBelieved) {
   ASSERT_TRUE(append_file(kmsg, "3,2,2,-;NVRM: Xid (PCI:0000:10:00): 13, Graphics Exception\n").ok());
   ASSERT_TRUE(healthd_says(node_name, "xid_13"));
   EXPECT_FALSE(node(node_name).drained);
+  EXPECT_EQ(job(id).restarts, 0);
+}
+
+TEST_F(Recovery, UnfinishedIncidentIsLeftAloneInObserveMode) {
+  start(holding());
+  const auto id = train();
+  const auto broken = job(id).nodes.back();
+  hold("slurm_update_node");
+  inject(broken);
+  ASSERT_TRUE(healthd_says(broken, "draining node"));
+  ASSERT_TRUE(cluster().kill("healthd-" + broken).ok());
+  let_go("slurm_update_node");
+  auto conf = text_of(root_ + "/etc/acrf.conf");
+  conf.replace(conf.find("Mode=enforce"), 12, "Mode=observe");
+  ASSERT_TRUE(write_file(root_ + "/etc/acrf.conf", conf, 0644).ok());
+  ASSERT_TRUE(cluster().start_healthd(broken).ok());
+  ASSERT_TRUE(healthd_says(broken, "unfinished, and left so: Mode=observe"));
+  EXPECT_FALSE(node(broken).drained);
   EXPECT_EQ(job(id).restarts, 0);
 }
 

@@ -16,6 +16,7 @@ Incident example(const std::string& id, Phase phase, std::int64_t at = 5) {
   incident.phase = phase;
   incident.enforced = true;
   incident.drained_unix_s = 77;
+  incident.closed_unix_s = 88;
   incident.root.verdict = classify_xid(79);
   incident.root.gpu = {0, 0x1a, 0};
   incident.root.gpu_uuid = "GPU-1";
@@ -39,6 +40,7 @@ TEST(IncidentStore, GivesBackWhatWasSaved) {
   EXPECT_EQ(loaded[0].id, "n1-a");
   EXPECT_EQ(loaded[0].phase, Phase::kDrained);
   EXPECT_EQ(loaded[0].drained_unix_s, 77);
+  EXPECT_EQ(loaded[0].closed_unix_s, 88);
   EXPECT_EQ(loaded[0].root.verdict.action, Action::kRebootNode);
   EXPECT_EQ(loaded[0].root.gpu, (PciAddress{0, 0x1a, 0}));
 }

@@ -57,14 +57,24 @@ TEST(Incident, KeepsItsNameWhenTheSameLineIsReadAgain) {
   EXPECT_NE(elsewhere.observe(lost_gpu("17", 1000))->id, id);
 }
 
-TEST(Incident, RestoredOnesAreKnownAndForgottenOnesAreNot) {
+TEST(Incident, IsKnownAfterARestart) {
   IncidentTracker first("n1");
   const auto incident = first.observe(lost_gpu("1", 1000));
   IncidentTracker tracker("n1");
-  tracker.restore(*incident);
+  tracker.update(*incident);
   EXPECT_FALSE(tracker.observe(lost_gpu("2", 1010)));
-  tracker.forget(*incident);
-  EXPECT_TRUE(tracker.observe(lost_gpu("3", 1020)));
+}
+
+// The admin put the node back, and the GPU fails again.
+TEST(Incident, AnEventLongAfterItsHandlingEndedOpensANewOne) {
+  IncidentTracker tracker("n1");
+  auto incident = tracker.observe(lost_gpu("1", 1000));
+  EXPECT_FALSE(tracker.observe(lost_gpu("2", 1200)));
+  incident->closed_unix_s = 1210;
+  tracker.update(*incident);
+  EXPECT_FALSE(tracker.observe(lost_gpu("3", 1270)));
+  EXPECT_TRUE(tracker.observe(lost_gpu("4", 1271)));
+  EXPECT_FALSE(tracker.observe(lost_gpu("5", 2000)));
 }
 
 TEST(Incident, AVerdictEndsWithItsBoot) {

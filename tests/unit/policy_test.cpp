@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-const SubmittedJob kBatch = {true, false, 8};
+const SubmittedJob kBatch = {true, false, false, 8};
 
 TEST(Policy, OptionsAreChecked) {
   JobPolicy policy;
@@ -38,11 +38,13 @@ TEST(Policy, ConflictsAreRefused) {
   policy.recovery = RecoveryPolicy::kRequeue;
   policy.max_requeues = 8;
   EXPECT_TRUE(check_policy(policy, kBatch).ok());
-  EXPECT_THAT(check_policy(policy, {false, false, 8}).error().sentence, HasSubstr("sbatch"));
-  EXPECT_THAT(check_policy(policy, {true, true, 8}).error().sentence, HasSubstr("--no-requeue"));
-  EXPECT_THAT(check_policy(policy, {true, false, 7}).error().sentence, HasSubstr("at most 7"));
+  EXPECT_THAT(check_policy(policy, {false, false, false, 8}).error().sentence, HasSubstr("sbatch"));
+  EXPECT_THAT(check_policy(policy, {true, false, true, 8}).error().sentence, HasSubstr("--no-requeue"));
+  EXPECT_THAT(check_policy(policy, {true, false, false, 7}).error().sentence, HasSubstr("at most 7"));
+  EXPECT_THAT(check_policy(policy, {true, true, false, 8}).error().sentence,
+              HasSubstr("heterogeneous"));
   policy.recovery = RecoveryPolicy::kNone;
-  EXPECT_TRUE(check_policy(policy, {false, true, 0}).ok());
+  EXPECT_TRUE(check_policy(policy, {false, true, true, 0}).ok());
 }
 
 TEST(Policy, TheTokenSaysItAllAndIsOneWord) {

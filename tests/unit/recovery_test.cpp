@@ -20,29 +20,50 @@ Incident incident_in(Phase phase) {
 constexpr std::int64_t kLongAgo = 10;
 const std::string kOwnReason = "ACRF: gpu_lost 0000:00:00 reboot_node [n1-0123456789]";
 
+DrainStep plan(const Incident& incident, const NodeView& node) {
+  return plan_drain(incident, node, false, 1010);
+}
+
 TEST(PlanDrain, DrainsAHealthyNodeOnce) {
-  EXPECT_EQ(plan_drain(incident_in(Phase::kSeen), {false, "", kLongAgo}), DrainStep::kDrain);
-  EXPECT_EQ(plan_drain(incident_in(Phase::kDrained), {true, kOwnReason, kLongAgo}), DrainStep::kOurs);
+  EXPECT_EQ(plan(incident_in(Phase::kSeen), {false, "", kLongAgo}), DrainStep::kDrain);
+  EXPECT_EQ(plan(incident_in(Phase::kDrained), {true, kOwnReason, kLongAgo}), DrainStep::kOurs);
   // Crashed between the drain and writing it down.
-  EXPECT_EQ(plan_drain(incident_in(Phase::kSeen), {true, kOwnReason, kLongAgo}), DrainStep::kOurs);
+  EXPECT_EQ(plan(incident_in(Phase::kSeen), {true, kOwnReason, kLongAgo}), DrainStep::kOurs);
 }
 
 TEST(PlanDrain, NeverTouchesAnothersDrain) {
   for (const auto phase : {Phase::kSeen, Phase::kDrained}) {
-    EXPECT_EQ(plan_drain(incident_in(phase), {true, "bad fan", kLongAgo}), DrainStep::kOthers);
-    EXPECT_EQ(plan_drain(incident_in(phase), {true, "", kLongAgo}), DrainStep::kOthers);
-    EXPECT_EQ(plan_drain(incident_in(phase), {true, "ACRF: x [other]", kLongAgo}),
+    EXPECT_EQ(plan(incident_in(phase), {true, "bad fan", kLongAgo}), DrainStep::kOthers);
+    EXPECT_EQ(plan(incident_in(phase), {true, "", kLongAgo}), DrainStep::kOthers);
+    EXPECT_EQ(plan(incident_in(phase), {true, "ACRF: x [other]", kLongAgo}),
               DrainStep::kOthers);
   }
 }
 
 TEST(PlanDrain, AnAdminsResumeEndsTheCase) {
-  EXPECT_EQ(plan_drain(incident_in(Phase::kDrained), {false, "", kLongAgo}), DrainStep::kTakenOver);
+  EXPECT_EQ(plan(incident_in(Phase::kDrained), {false, "", kLongAgo}), DrainStep::kTakenOver);
 }
 
 TEST(PlanDrain, AControllerThatForgotTheDrainIsToldAgain) {
-  EXPECT_EQ(plan_drain(incident_in(Phase::kDrained), {false, "", 1002}), DrainStep::kDrain);
-  EXPECT_EQ(plan_drain(incident_in(Phase::kDrained), {false, "", 1001}), DrainStep::kDrain);
+  EXPECT_EQ(plan(incident_in(Phase::kDrained), {false, "", 1002}), DrainStep::kDrain);
+  EXPECT_EQ(plan(incident_in(Phase::kDrained), {false, "", 1001}), DrainStep::kDrain);
+}
+
+TEST(PlanDrain, ABackupThatTookOverWithoutTheDrainIsToldAgain) {
+  EXPECT_EQ(plan_drain(incident_in(Phase::kDrained), {false, "", kLongAgo}, true, 1010),
+            DrainStep::kDrain);
+}
+
+TEST(PlanDrain, ADrainThatIsMissingForLongWasTakenAway) {
+  EXPECT_EQ(plan_drain(incident_in(Phase::kDrained), {false, "", 1500}, true, 1700),
+            DrainStep::kTakenOver);
+}
+
+TEST(PlanDrain, AnAdminsReasonOnADownNodeStays) {
+  const auto incident = incident_in(Phase::kSeen);
+  EXPECT_EQ(reason_to_give(incident, {false, "PSU swap", kLongAgo}), std::nullopt);
+  EXPECT_EQ(reason_to_give(incident, {false, "", kLongAgo}), drain_reason(incident));
+  EXPECT_EQ(reason_to_give(incident, {false, "ACRF: old", kLongAgo}), drain_reason(incident));
 }
 
 JobView job_in(JobState state) {
@@ -80,10 +101,12 @@ TEST(PlanJob, LeavesWhatIsNotHitOrNotOurs) {
 TEST(PlanJob, AFailureBeforeOrLongAfterTheFaultIsTheJobsOwn) {
   const auto incident = incident_in(Phase::kDrained);
   auto job = job_in(JobState::kFailed);
-  job.end_unix_s = 999;
+  job.end_unix_s = 989;
   EXPECT_EQ(plan_job(incident, job), JobStep::kLeave);
   job.end_unix_s = 1301;
   EXPECT_EQ(plan_job(incident, job), JobStep::kLeave);
+  job.end_unix_s = 990;
+  EXPECT_EQ(plan_job(incident, job), JobStep::kRequeue);
 }
 
 TEST(PlanJob, HoldsAJobThatHasUsedUpItsRestarts) {

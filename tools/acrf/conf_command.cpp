@@ -11,11 +11,6 @@
 namespace acrf {
 namespace {
 
-Result<Config> load(const CommandLine& line) {
-  const bool named = !line.config_path.empty();
-  return load_config(named ? line.config_path : default_config_path(), named);
-}
-
 void show_json(const Config& config) {
   nlohmann::ordered_json all;
   for (const auto& setting : settings()) {
@@ -45,12 +40,12 @@ void add_conf_command(CommandLine& line) {
   conf->fallthrough();
   conf->add_subcommand("show", "print every setting with its value and where it comes from")
       ->callback([&line] {
-        const auto config = load(line);
+        const auto config = load_named_config(line.config_path);
         if (!config) return fail(line, config.error());
         line.json ? show_json(*config) : show_table(*config);
       });
   conf->add_subcommand("check", "say whether acrf.conf is valid")->callback([&line] {
-    const auto config = load(line);
+    const auto config = load_named_config(line.config_path);
     if (!config) return fail(line, config.error());
     line.json ? fmt::print("{{\"valid\":true}}\n") : fmt::print("acrf.conf is valid\n");
   });

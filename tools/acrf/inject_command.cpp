@@ -83,8 +83,7 @@ void add_inject_command(CommandLine& line) {
   kinds->add_flag("--repair", injection->repair, "the GPU works again");
   kinds->require_option(1);
   command->callback([&line, injection] {
-    const bool named = !line.config_path.empty();
-    const auto config = load_config(named ? line.config_path : default_config_path(), named);
+    const auto config = load_named_config(line.config_path);
     if (!config) return fail(line, config.error());
     if (const auto injected = inject(*config, *injection); !injected) fail(line, injected.error());
   });
