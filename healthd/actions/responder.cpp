@@ -106,6 +106,7 @@ Result<NodeView> Responder::look_at_node(const std::string& name) {
 Responder::Round Responder::hold_drain(Incident& incident, const NodeView& node) {
   switch (plan_drain(incident, node, controller_was_away_, std::time(nullptr))) {
     case DrainStep::kTakenOver:
+      incident.taken_over = true;
       close(incident, "node was resumed by an admin, who has the case now");
       return Round::kClosed;
     case DrainStep::kOthers:

@@ -67,7 +67,7 @@ EXPORT struct spank_option spank_options[] = {
 	  "absolute path, shared by all nodes, under which the job keeps its checkpoints, each a directory with an acrf-manifest",
 	  1, 0, _take_checkpoint_dir },
 	{ "acrf-max-requeues", "N",
-	  "after N restarts hold the job instead",
+	  "hold the job instead of requeueing it once it has been restarted N times",
 	  1, 0, _take_max_requeues },
 	SPANK_OPTIONS_TABLE_END
 };

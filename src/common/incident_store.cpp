@@ -37,6 +37,7 @@ Incident parse_incident(const json& record) {
   incident.enforced = record.at("enforced");
   incident.drained_unix_s = record.at("drained");
   incident.closed_unix_s = record.at("closed");
+  incident.taken_over = record.at("taken_over");
   incident.outcome = record.at("outcome");
   incident.phase = parse_phase(record.at("phase").get<std::string>()).value();
   auto& root = incident.root;
@@ -68,6 +69,7 @@ std::string to_json(const Incident& incident) {
                        {"enforced", incident.enforced},
                        {"drained", incident.drained_unix_s},
                        {"closed", incident.closed_unix_s},
+                       {"taken_over", incident.taken_over},
                        {"outcome", incident.outcome},
                        {"class", root.verdict.fault_class},
                        {"severity", name_of(root.verdict.severity)},

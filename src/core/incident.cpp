@@ -58,11 +58,10 @@ std::optional<Incident> IncidentTracker::observe(const Event& event) {
   if (!is_new) {
     Known& before = known->second;
     const bool same_burst = event.unix_s - before.last_event_s <= kStickySeconds;
-    const bool handled_before =
-        before.closed_s != 0 && event.unix_s - before.closed_s > kEchoSeconds;
+    const bool reopens = before.reopens_s != 0 && event.unix_s > before.reopens_s;
     before.last_event_s = std::max(before.last_event_s, event.unix_s);
-    if (same_burst && !handled_before) return std::nullopt;
-    before.closed_s = 0;
+    if (same_burst && !reopens) return std::nullopt;
+    before.reopens_s = 0;
   }
   Incident incident;
   incident.id = incident_id(node_, event);
@@ -74,7 +73,9 @@ std::optional<Incident> IncidentTracker::observe(const Event& event) {
 void IncidentTracker::update(const Incident& incident) {
   Known& known = known_[key_of(incident.root)];
   known.last_event_s = std::max(known.last_event_s, incident.root.unix_s);
-  known.closed_s = std::max(known.closed_s, incident.closed_unix_s);
+  if (incident.closed_unix_s == 0) return;
+  const auto echo_s = incident.taken_over ? 0 : kEchoSeconds;
+  known.reopens_s = std::max(known.reopens_s, incident.closed_unix_s + echo_s);
 }
 
 }  // namespace acrf

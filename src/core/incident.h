@@ -32,6 +32,7 @@ struct Incident {
   bool enforced = false;            // Mode at the time it was opened
   std::int64_t drained_unix_s = 0;  // when this incident last drained its node
   std::int64_t closed_unix_s = 0;   // when its handling ended; 0: it has not, or there was none
+  bool taken_over = false;          // it ended because an admin resumed the node
   std::string outcome;              // for people: what was done
 };
 
@@ -48,8 +49,8 @@ class IncidentTracker {
 
   // A new incident, or nothing when the event belongs to one already known: same class and GPU in
   // the same boot within three hours of its last event. An incident whose handling has ended takes
-  // in only what follows within a minute: later the node may be in service again, and the next event
-  // deserves a look.
+  // in only what follows within a minute, and none at all if an admin has resumed the node: the node
+  // may be in service again, and the next event deserves a look.
   std::optional<Incident> observe(const Event& event);
 
   // Makes known an incident that was recorded before a restart, or that its handling has ended.
@@ -58,7 +59,7 @@ class IncidentTracker {
  private:
   struct Known {
     std::int64_t last_event_s = 0;
-    std::int64_t closed_s = 0;
+    std::int64_t reopens_s = 0;  // events later than this open a new incident; 0: none do
   };
   using Key = std::pair<std::string, PciAddress>;  // class and boot, GPU
   static Key key_of(const Event& event);

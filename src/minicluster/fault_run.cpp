@@ -141,7 +141,8 @@ class Walk {
   Status inject() {
     run_.node = run_.nodes_before.back();
     healthd_log_ = cluster_.path("log/healthd-" + run_.node + ".log");
-    log_before_ = read_file(healthd_log_).ok() ? read_file(healthd_log_)->size() : 0;
+    const auto log = read_file(healthd_log_);
+    log_before_ = log ? log->size() : 0;
     injected_at_ = Clock::now();
     const auto injected = cluster_.run({"acrf", "inject", "--node", run_.node, "--xid", "79"});
     if (!injected.ok()) return missed("acrf inject: " + injected.errors);
@@ -189,6 +190,7 @@ class Walk {
     if (run_.running_s < 0) {
       const auto look = look_at_job(cluster_, run_.job);
       if (!look || look->restarts == 0) return;
+      look_for_drain();  // came before, even if it was not seen before
       if (run_.pending_s < 0) {
         run_.pending_s = seconds();
         narrate_(run_.pending_s, fmt::format("job {} is requeued, with the same id", run_.job));
@@ -245,8 +247,13 @@ Status restore_node(Cluster& cluster, const std::string& node) {
   const auto resumed =
       cluster.run({"scontrol", "update", "NodeName=" + node, "State=RESUME"});
   if (!resumed.ok()) return missed("scontrol: " + resumed.errors);
-  const bool back = wait_until([&] { return !look_at_node(cluster, node).drained; }, kPatience);
-  return back ? Status(Done{}) : Status(missed("node " + node + " did not come back"));
+  // healthd notices the resume within a second; what fails after that is a new incident.
+  const auto closed = [&] {
+    const auto log = read_file(cluster.path("log/healthd-" + node + ".log"));
+    return log && split(trim(*log), '\n').back().find(": closed: ") != std::string_view::npos;
+  };
+  if (wait_until(closed, kPatience)) return Done{};
+  return missed("acrf-healthd on " + node + " did not close its incident");
 }
 
 }  // namespace acrf::minicluster

@@ -265,6 +265,11 @@ TEST_F(Recovery, ResumedNodeIsLeftToTheAdmin) {
       cluster().run({"scontrol", "update", "NodeName=" + broken, "State=RESUME"}).ok());
   ASSERT_TRUE(healthd_says(broken, "resumed by an admin"));
   EXPECT_FALSE(node(broken).drained);
+  // But a fault after that is a new one.
+  ASSERT_TRUE(wait_until([&] {
+    inject(broken);
+    return node(broken).drained;
+  }));
 }
 
 }  // namespace

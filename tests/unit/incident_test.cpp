@@ -77,6 +77,16 @@ TEST(Incident, AnEventLongAfterItsHandlingEndedOpensANewOne) {
   EXPECT_FALSE(tracker.observe(lost_gpu("5", 2000)));
 }
 
+TEST(Incident, AfterAnAdminsResumeTheNextEventIsNews) {
+  IncidentTracker tracker("n1");
+  auto incident = tracker.observe(lost_gpu("1", 1000));
+  incident->closed_unix_s = 1010;
+  incident->taken_over = true;
+  tracker.update(*incident);
+  EXPECT_FALSE(tracker.observe(lost_gpu("2", 1010)));
+  EXPECT_TRUE(tracker.observe(lost_gpu("3", 1011)));
+}
+
 TEST(Incident, AVerdictEndsWithItsBoot) {
   IncidentTracker tracker("n1");
   EXPECT_TRUE(tracker.observe(lost_gpu("1", 1000)));
