@@ -104,7 +104,8 @@ int main(int argc, char** argv) {
   acrf::Options options;
   CLI::App app("Watches this node's GPUs, drains the node when one fails and brings its jobs back.",
                "acrf-healthd");
-  app.add_option("-f,--config", options.config_path, "acrf.conf to use (default: beside slurm.conf)");
+  app.add_option("-f,--config", options.config_path,
+                 "acrf.conf to use (default: beside slurm.conf)");
   app.add_option("-N,--node", options.node, "this node's name in slurm.conf (default: host name)");
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning or error");
   app.add_option("--nvml-probe", options.nvml_probe)->group("");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The watching half of acrf-healthd: one thread that polls the kernel log, the GPU probe and signals,
-// turns what they say into incidents, and hands those to the Responder. It never calls slurmctld.
+// The watching half of acrf-healthd: one thread that polls the kernel log, the GPU probe and
+// signals, turns what they say into incidents, and hands those to the Responder. It never calls
+// slurmctld.
 #pragma once
 
 #include <chrono>
@@ -25,7 +26,8 @@ class Watcher {
   Watcher(const Config& config, std::string node, IncidentStore store, KernelLogSource kernel_log,
           std::string boot_id, std::unique_ptr<Probe> probe);
 
-  // Takes up incidents that an earlier run left unfinished, then watches until `signal_fd` says stop.
+  // Takes up incidents that an earlier run left unfinished, then watches until `signal_fd` says
+  // stop.
   void run(int signal_fd);
 
  private:

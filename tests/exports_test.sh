@@ -24,7 +24,7 @@ plugin='plugin_(name|type|version)|init|fini'
 exports JobSubmit .libs/job_submit_acrf.so "$plugin|job_submit|job_modify"
 exports Spank .libs/spank_acrf.so "$plugin|spank_plugin_version|spank_options|slurm_spank_[a-z_]+"
 for select in select_cons_tres select_acrf; do
-  exports "$select" "plugins/select_acrf/.libs/$select.so" "$plugin|plugin_id|acrf_select_wrapper|select_p_[a-z_]+"
+  exports "$select" "plugins/select_acrf/.libs/$select.so" "$plugin|plugin_id|select_p_[a-z_]+"
 done
 exports FakeNvml .libs/libnvidia-ml.so.1 'nvml[A-Za-z0-9_]+'
 exit $failures

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Carries incidents out on slurmctld, in a thread of its own because its calls may block for as long
-// as a controller fails over. The watching side never waits for it.
+// Carries incidents out on slurmctld, in a thread of its own because its calls may block for as
+// long as a controller fails over. The watching side never waits for it.
 //
 // Each round asks slurmctld afresh and does what is left to do. An incident is finished only after
 // its effect has held for as long as slurmctld may take to write its state: a controller that is
@@ -37,10 +37,10 @@ class Responder {
  private:
   // What a look at slurmctld came to.
   enum class Round {
-    kCalm,      // nothing was left to do
-    kActed,     // something was done, or could not be done yet
-    kRefused,   // slurmctld says no; asking again soon would not help
-    kClosed,    // the case is over
+    kCalm,     // nothing was left to do
+    kActed,    // something was done, or could not be done yet
+    kRefused,  // slurmctld says no; asking again soon would not help
+    kClosed,   // the case is over
   };
 
   void run();

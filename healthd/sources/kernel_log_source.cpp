@@ -75,7 +75,8 @@ void KernelLogSource::skip_device_history() {
 Status KernelLogSource::open_file() {
   const off_t end = ::lseek(fd_.get(), 0, SEEK_END);
   if (end < 0) return system_error("seek in " + path_);
-  if (!has_place_ || place_ > static_cast<std::uint64_t>(end)) place_ = static_cast<std::uint64_t>(end);
+  if (!has_place_ || place_ > static_cast<std::uint64_t>(end))
+    place_ = static_cast<std::uint64_t>(end);
   if (::lseek(fd_.get(), static_cast<off_t>(place_), SEEK_SET) < 0)
     return system_error("seek in " + path_);
   notify_.reset(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));

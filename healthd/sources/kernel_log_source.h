@@ -16,9 +16,9 @@ namespace acrf {
 
 class KernelLogSource {
  public:
-  // Starts after the recorded place. Without one, at the end: what was printed before ACRF ever ran on
-  // this node is history. With one of an earlier boot, a device is read from its beginning, which is
-  // this boot's.
+  // Starts after the recorded place. Without one, at the end: what was printed before ACRF ever ran
+  // on this node is history. With one of an earlier boot, a device is read from its beginning,
+  // which is this boot's.
   static Result<KernelLogSource> open(const std::string& path, const std::string& cursor_path,
                                       const std::string& boot_id);
 
@@ -33,7 +33,9 @@ class KernelLogSource {
 
  private:
   KernelLogSource(std::string path, std::string cursor_path, std::string boot_id)
-      : path_(std::move(path)), cursor_path_(std::move(cursor_path)), boot_id_(std::move(boot_id)) {}
+      : path_(std::move(path)),
+        cursor_path_(std::move(cursor_path)),
+        boot_id_(std::move(boot_id)) {}
 
   Status open_device();
   void skip_device_history();

@@ -114,9 +114,8 @@ class Sampler {
     put_text(device.identity, "name", nvml_.name, handle);
     acrf_nvml_pci_info pci = {};
     if (nvml_.pci && nvml_.pci(handle, &pci) == ACRF_NVML_SUCCESS) {
-      device.identity["pci"] =
-          to_string(PciAddress{pci.domain, static_cast<std::uint8_t>(pci.bus),
-                               static_cast<std::uint8_t>(pci.device)});
+      device.identity["pci"] = to_string(PciAddress{pci.domain, static_cast<std::uint8_t>(pci.bus),
+                                                    static_cast<std::uint8_t>(pci.device)});
     }
     if (device.identity.contains("uuid") && device.identity.contains("pci")) device.handle = handle;
     return ACRF_NVML_SUCCESS;

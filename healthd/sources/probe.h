@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A vendor library in a process of its own. A call that hangs in a driver can't be cancelled, but its
-// process can be killed: the daemon goes on, and the hang is itself a finding.
+// A vendor library in a process of its own. A call that hangs in a driver can't be cancelled, but
+// its process can be killed: the daemon goes on, and the hang is itself a finding.
 //
-// The daemon writes one line per request to the probe's standard input and reads one line of JSON per
-// answer from its standard output.
+// The daemon writes one line per request to the probe's standard input and reads one line of JSON
+// per answer from its standard output.
 #pragma once
 
 #include <sys/types.h>

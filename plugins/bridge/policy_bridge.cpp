@@ -46,8 +46,7 @@ acrf::Result<acrf::JobPolicy> resolve(const acrf_policy_request_t& request) {
 
 }  // namespace
 
-const char* const acrf_option_names[ACRF_OPTION_CNT] = {"policy", "checkpoint-dir",
-                                                        "max-requeues"};
+const char* const acrf_option_names[ACRF_OPTION_CNT] = {"policy", "checkpoint-dir", "max-requeues"};
 
 int acrf_check_option(const char* name, const char* value, char* refusal, std::size_t size) {
   return guarded(refusal, size, [&] {

@@ -9,6 +9,7 @@
  * ACRF_* variables in the environment. From a job without the options it only
  * takes away such variables, which come from the submitter's own job.
  */
+#include "plugins/job_submit_acrf/follow.h"
 #include "plugins/job_submit_acrf/release.h"
 
 #include "plugins/bridge/policy_bridge.h"

@@ -1,21 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Slurm holds a requeued job back for the lifetime of its old credential
- * (batch_requeue_fini(): begin_time = now + cred_expire + 1, 121 s by default)
- * because a slurmd refuses any credential that is not younger, in whole
- * seconds, than the revocation of the old one. The last revocation of a job
- * is sent before the job stops COMPLETING, and batch_requeue_fini() then notes
- * that second as the submit time. So one second later, by slurmctld's own
- * clock, every slurmd accepts the job again: that is when this thread takes
- * the delay away and asks for a scheduling pass.
- *
- * A begin time that is not the one batch_requeue_fini() computes belongs to a
- * user or an admin and is left alone. All that the decision needs is in the
- * job's own record, so a restarted slurmctld goes on where it was.
- *
- * The second duty: a job that ignores SIGTERM would stay COMPLETING for
- * KillWait. On a node that ACRF drained there is nothing left to wait for, so
- * its processes are killed RequeueKillWait seconds after the requeue.
+ * The thread that follows requeued jobs (see follow.h) and wakes the scheduler
+ * when it has released one.
  *
  * Cost: one look at each job's state word per RELEASE_SCAN_MS, and only after
  * jobs changed; jobs of interest are then followed by id. Nothing under the
@@ -25,21 +11,13 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <time.h>
+
+#include "plugins/job_submit_acrf/follow.h"
 
 #define RELEASE_SCAN_MS 500
 #define RELEASE_FOLLOW_MS 100
 #define RELEASE_LONG_S 10	/* after this time follow at leisure, */
 #define RELEASE_LONG_MS 1000	/* a process may be stuck in a driver */
-#define RELEASE_AFTER_KILL_S 2
-#define ACRF_REASON "ACRF: "
-
-typedef struct {
-	uint32_t job_id;
-	uint32_t restart_cnt;
-	struct timespec seen;	/* when this restart was first seen */
-	struct timespec killed;	/* 0: it was not */
-} follow_t;
 
 /* One thread's own state; the last of plugin and thread to leave frees it */
 typedef struct {
@@ -58,41 +36,6 @@ typedef struct {
 static pthread_mutex_t current_mutex = PTHREAD_MUTEX_INITIALIZER;
 static release_t *current;
 
-static double _seconds_since(const struct timespec *then)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (now.tv_sec - then->tv_sec) +
-	       (now.tv_nsec - then->tv_nsec) / 1e9;
-}
-
-static bool _is_acrf_requeue(job_record_t *job_ptr)
-{
-	for (uint32_t i = 0; i < job_ptr->spank_job_env_size; i++)
-		if (!xstrncmp(job_ptr->spank_job_env[i], ACRF_REQUEUE_TOKEN,
-			      strlen(ACRF_REQUEUE_TOKEN)))
-			return true;
-	return false;
-}
-
-/* PENDING after a requeue, whether its last run has ended or not */
-static bool _is_coming_back(job_record_t *job_ptr)
-{
-	return IS_JOB_PENDING(job_ptr) && job_ptr->restart_cnt &&
-	       job_ptr->details && _is_acrf_requeue(job_ptr);
-}
-
-static bool _is_held_by_requeue(job_record_t *job_ptr)
-{
-	time_t held = job_ptr->details->begin_time -
-		      job_ptr->details->submit_time;
-	int lifetime = acrf_cred_lifetime();
-
-	/* batch_requeue_fini() may move the submit time by a second */
-	return (held == lifetime) || (held == lifetime + 1);
-}
-
 static int _find_followed(void *x, void *key)
 {
 	return ((follow_t *) x)->job_id == *(uint32_t *) key;
@@ -102,21 +45,13 @@ static int _consider(void *x, void *arg)
 {
 	job_record_t *job_ptr = x;
 	release_t *release = arg;
-	follow_t *follow;
 
-	if (!_is_coming_back(job_ptr))
-		return 0;
-	if (!IS_JOB_COMPLETING(job_ptr) && !_is_held_by_requeue(job_ptr))
-		return 0;
-	if (list_find_first(release->followed, _find_followed,
+	if (!follow_wants(job_ptr) ||
+	    list_find_first(release->followed, _find_followed,
 			    &job_ptr->job_id))
 		return 0;
-	follow = xmalloc(sizeof(*follow));
-	follow->job_id = job_ptr->job_id;
-	follow->restart_cnt = job_ptr->restart_cnt;
-	clock_gettime(CLOCK_MONOTONIC, &follow->seen);
-	release->last_followed = follow->seen;
-	list_append(release->followed, follow);
+	list_append(release->followed, follow_create(job_ptr));
+	clock_gettime(CLOCK_MONOTONIC, &release->last_followed);
 	return 0;
 }
 
@@ -177,118 +112,19 @@ static void _scan(release_t *release)
 	_unlock(release, locks);
 }
 
-static bool _on_node_drained_by_acrf(job_record_t *job_ptr)
-{
-	bitstr_t *nodes = job_ptr->node_bitmap;
-
-	if (!nodes)
-		return false;
-	for (bitoff_t i = bit_ffs(nodes), last = bit_fls(nodes);
-	     (i >= 0) && (i <= last); i++) {
-		node_record_t *node_ptr = node_record_table_ptr[i];
-
-		if (bit_test(nodes, i) && node_ptr &&
-		    IS_NODE_DRAIN(node_ptr) &&
-		    !xstrncmp(node_ptr->reason, ACRF_REASON,
-			      strlen(ACRF_REASON)))
-			return true;
-	}
-	return false;
-}
-
-/*
- * SIGKILL to the job's steps or, with KILL_FULL_JOB, its batch script. slurmd
- * does not ask which run of the job is meant, so the message must not arrive
- * late: it is not retried, not sent when agents queue up, and the job is not
- * released for RELEASE_AFTER_KILL_S.
- */
-static agent_arg_t *_kill_request(job_record_t *job_ptr, uint16_t flags)
-{
-	agent_arg_t *request = xmalloc(sizeof(*request));
-	signal_tasks_msg_t *msg = xmalloc(sizeof(*msg));
-	bitstr_t *nodes = job_ptr->node_bitmap_cg;
-
-	request->msg_type = REQUEST_SIGNAL_TASKS;
-	request->retry = 0;
-	request->protocol_version = SLURM_PROTOCOL_VERSION;
-	request->hostlist = hostlist_create(NULL);
-	for (bitoff_t i = bit_ffs(nodes), last = bit_fls(nodes);
-	     (i >= 0) && (i <= last); i++) {
-		node_record_t *node_ptr = node_record_table_ptr[i];
-
-		if (!bit_test(nodes, i) || !node_ptr)
-			continue;
-		request->protocol_version = MIN(request->protocol_version,
-						node_ptr->protocol_version);
-		hostlist_push_host(request->hostlist, node_ptr->name);
-		request->node_count++;
-	}
-	msg->step_id.job_id = job_ptr->job_id;
-	msg->step_id.step_id = slurm_conf.max_step_cnt + 1; /* by flags only */
-	msg->step_id.step_het_comp = NO_VAL;
-	msg->flags = flags;
-	msg->signal = SIGKILL;
-	request->msg_args = msg;
-	set_agent_arg_r_uid(request, SLURM_AUTH_UID_ANY);
-	return request;
-}
-
-static void _kill_stubborn(job_record_t *job_ptr, follow_t *follow)
-{
-	if (!job_ptr->node_bitmap_cg ||
-	    (bit_ffs(job_ptr->node_bitmap_cg) < 0) || LOTS_OF_AGENTS)
-		return;
-	clock_gettime(CLOCK_MONOTONIC, &follow->killed);
-	info("job_submit/acrf: killing %pJ, which is still ending on a node that ACRF drained",
-	     job_ptr);
-	agent_queue_request(_kill_request(job_ptr, KILL_STEPS_ONLY));
-	agent_queue_request(_kill_request(job_ptr, KILL_FULL_JOB));
-}
-
-static bool _release(job_record_t *job_ptr, follow_t *follow, time_t now)
-{
-	if ((now <= job_ptr->details->submit_time) ||
-	    (_seconds_since(&follow->killed) < RELEASE_AFTER_KILL_S))
-		return false;
-	job_ptr->details->begin_time = now;
-	if (job_ptr->state_reason == WAIT_TIME) {
-		job_ptr->state_reason = WAIT_NO_REASON;
-		xfree(job_ptr->state_desc);
-	}
-	last_job_update = now;
-	info("job_submit/acrf: released %pJ, restart %u", job_ptr,
-	     job_ptr->restart_cnt);
-	return true;
-}
-
 typedef struct {
 	release_t *release;
 	bool released;
 } step_t;
 
-/* One look at one followed job. RET 1 when it need not be followed further */
+/* RET 1 when the job need not be followed further */
 static int _step(void *x, void *arg)
 {
-	follow_t *follow = x;
 	step_t *step = arg;
-	job_record_t *job_ptr = find_job_record(follow->job_id);
+	follow_result_t result = follow_step(x, step->release->kill_wait_s);
 
-	if (!job_ptr || !_is_coming_back(job_ptr) ||
-	    (job_ptr->restart_cnt != follow->restart_cnt))
-		return 1;
-	if (!IS_JOB_COMPLETING(job_ptr)) {
-		if (!_is_held_by_requeue(job_ptr))
-			return 1;
-		if (!_release(job_ptr, follow, time(NULL)))
-			return 0;
-		step->released = true;
-		return 1;
-	}
-	if (!follow->killed.tv_sec &&
-	    (_seconds_since(&follow->seen) >= step->release->kill_wait_s) &&
-	    _on_node_drained_by_acrf(job_ptr))
-		_kill_stubborn(job_ptr, follow);
-	return 0;
+	step->released |= (result == FOLLOW_RELEASED);
+	return result != FOLLOW_ON;
 }
 
 static void _step_all(release_t *release)
@@ -329,7 +165,7 @@ static int _pause_ms(release_t *release)
 {
 	if (!list_count(release->followed))
 		return RELEASE_SCAN_MS;
-	return (_seconds_since(&release->last_followed) < RELEASE_LONG_S) ?
+	return (seconds_since(&release->last_followed) < RELEASE_LONG_S) ?
 		RELEASE_FOLLOW_MS : RELEASE_LONG_MS;
 }
 
@@ -348,7 +184,7 @@ static void *_run(void *arg)
 	bool abandoned;
 
 	while (!_stopping(release)) {
-		if (_seconds_since(&scanned) * 1000 >= RELEASE_SCAN_MS) {
+		if (seconds_since(&scanned) * 1000 >= RELEASE_SCAN_MS) {
 			_scan(release);
 			clock_gettime(CLOCK_MONOTONIC, &scanned);
 		}

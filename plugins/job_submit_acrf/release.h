@@ -7,10 +7,6 @@
 
 #include "plugins/slurm_compat.h"
 
-/* How an entry of spank_job_env marks a job that ACRF looks after */
-#define ACRF_POLICY_ENV "ACRF_POLICY="
-#define ACRF_REQUEUE_TOKEN ACRF_POLICY_ENV "acrf:policy=requeue"
-
 extern int release_thread_start(int kill_wait_s);
 
 /*

@@ -4,7 +4,7 @@
  *
  * As a drop-in the wrapper has cons_tres' own file name and stands in a
  * directory that comes first in PluginDir; the real one is then further along
- * the path. A wrapper tells itself by the symbol acrf_select_wrapper.
+ * the path. A wrapper is told from the real one by its plugin_name.
  */
 #include "plugins/select_acrf/delegate.h"
 
@@ -14,9 +14,6 @@
 #define DELEGATE_FILE "select_cons_tres.so"
 
 slurm_select_ops_t delegate;
-
-/* Looked up in candidates by name; its address is all that matters */
-__attribute__((visibility("default"))) const char acrf_select_wrapper = 1;
 
 static void *delegate_handle;
 
@@ -70,10 +67,11 @@ _Static_assert(sizeof(slurm_select_ops_t) ==
 
 static bool _is_cons_tres(void *handle)
 {
+	const char *name = dlsym(handle, "plugin_name");
 	const char *type = dlsym(handle, "plugin_type");
 	const uint32_t *version = dlsym(handle, "plugin_version");
 
-	return type && version && !dlsym(handle, "acrf_select_wrapper") &&
+	return name && type && version && xstrcmp(name, SELECT_ACRF_NAME) &&
 	       !xstrcmp(type, "select/cons_tres") &&
 	       (*version == SLURM_VERSION_NUMBER);
 }

@@ -5,6 +5,9 @@
 
 #include "plugins/slurm_compat.h"
 
+/* The wrapper's plugin_name, under whichever type it was built */
+#define SELECT_ACRF_NAME "ACRF selection in front of cons_tres"
+
 /* Valid between delegate_open() and delegate_close() */
 extern slurm_select_ops_t delegate;
 

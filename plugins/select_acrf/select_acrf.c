@@ -8,7 +8,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-EXPORT const char plugin_name[] = "ACRF selection in front of cons_tres";
+EXPORT const char plugin_name[] = SELECT_ACRF_NAME;
 #ifdef ACRF_SELECT_NAMED
 #define SELECT_PLUGIN_ACRF 2767	/* any number that no other plugin has */
 EXPORT const char plugin_type[] = "select/acrf";

@@ -35,7 +35,8 @@ Result<std::vector<ManifestFile>> measure_files(const std::string& directory) {
        at.increment(error)) {
     if (!fs::is_regular_file(at->symlink_status(error))) continue;
     const auto path = fs::relative(at->path(), directory, error).string();
-    if (path == kManifestName || starts_with(path, std::string(kManifestName) + ".draft.")) continue;
+    if (path == kManifestName || starts_with(path, std::string(kManifestName) + ".draft."))
+      continue;
     if (path.find('\n') != std::string::npos)
       return Error{ErrorCode::kInvalid, directory + ": a file's name contains a line break"};
     if (const auto synced = sync_file(at->path()); !synced) return synced.error();
@@ -59,8 +60,9 @@ std::vector<CheckpointEntry> CheckpointDir::list() const {
     if (::fstatat(::dirfd(directory.get()), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
       continue;
     if (!S_ISDIR(status.st_mode)) continue;
-    entries.push_back({entry->d_name, static_cast<std::int64_t>(status.st_mtim.tv_sec) *
-                                              1'000'000'000 + status.st_mtim.tv_nsec});
+    entries.push_back(
+        {entry->d_name, static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
+                            status.st_mtim.tv_nsec});
   }
   return entries;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A checkpoint directory on disk, for the choice in core/checkpoint.h. Reads only what is asked for;
-// never follows a symbolic link out of the checkpoint.
+// A checkpoint directory on disk, for the choice in core/checkpoint.h. Reads only what is asked
+// for; never follows a symbolic link out of the checkpoint.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whole files in and out. A write is durable and atomic: after a crash the file holds the old text or the new.
+// Whole files in and out. A write is durable and atomic: after a crash the file holds the old text
+// or the new.
 #pragma once
 
 #include <string>

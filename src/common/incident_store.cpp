@@ -26,9 +26,9 @@ std::optional<Enum> enum_named(const std::string& name, const Enum (&all)[N]) {
 constexpr Severity kSeverities[] = {Severity::kInfo, Severity::kWarning, Severity::kCritical,
                                     Severity::kFatal};
 constexpr Scope kScopes[] = {Scope::kProcess, Scope::kGpu, Scope::kNode, Scope::kFabric};
-constexpr Action kActions[] = {Action::kIgnore,     Action::kWatch, Action::kRestartApp,
-                               Action::kResetGpu,   Action::kRebootNode,
-                               Action::kDrain,      Action::kRma,   Action::kCheckFabric};
+constexpr Action kActions[] = {Action::kIgnore,   Action::kWatch,      Action::kRestartApp,
+                               Action::kResetGpu, Action::kRebootNode, Action::kDrain,
+                               Action::kRma,      Action::kCheckFabric};
 
 Incident parse_incident(const json& record) {
   Incident incident;
@@ -128,9 +128,8 @@ void IncidentStore::prune(std::size_t keep) const {
   auto incidents = load_all(ignored);
   std::erase_if(incidents, [](const Incident& incident) { return incident.phase != Phase::kDone; });
   if (incidents.size() <= keep) return;
-  std::sort(incidents.begin(), incidents.end(), [](const Incident& a, const Incident& b) {
-    return a.root.unix_s > b.root.unix_s;
-  });
+  std::sort(incidents.begin(), incidents.end(),
+            [](const Incident& a, const Incident& b) { return a.root.unix_s > b.root.unix_s; });
   std::error_code error;
   for (std::size_t i = keep; i < incidents.size(); ++i)
     fs::remove(directory_ + "/" + incidents[i].id + ".json", error);

@@ -14,8 +14,8 @@ Status init_log(const std::string& level) {
     return Error{ErrorCode::kInvalid,
                  "log level '" + level + "': must be trace, debug, info, warning or error"};
   }
-  auto logger = std::make_shared<spdlog::logger>("acrf",
-                                                 std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  auto logger =
+      std::make_shared<spdlog::logger>("acrf", std::make_shared<spdlog::sinks::stderr_sink_mt>());
   // The journal stamps its lines itself.
   const bool journal = std::getenv("JOURNAL_STREAM") != nullptr;
   logger->set_pattern(journal ? "%l: %v" : "%Y-%m-%dT%H:%M:%S.%e %l: %v");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The daemons' log: standard error, which systemd hands to the journal. One line says what happened,
-// to what, and what was done.
+// The daemons' log: standard error, which systemd hands to the journal. One line says what
+// happened, to what, and what was done.
 #pragma once
 
 #include <string>

@@ -16,17 +16,14 @@ ErrorCode code_of(int slurm_errno) {
   constexpr int kLastRefusal = 2999;
   switch (slurm_errno) {
     case ESLURM_INVALID_NODE_NAME:
-    case ESLURM_INVALID_JOB_ID:
-      return ErrorCode::kNotFound;
+    case ESLURM_INVALID_JOB_ID: return ErrorCode::kNotFound;
     case ESLURM_USER_ID_MISSING:
-    case ESLURM_ACCESS_DENIED:
-      return ErrorCode::kDenied;
+    case ESLURM_ACCESS_DENIED: return ErrorCode::kDenied;
     case ESLURM_IN_STANDBY_MODE:
-    case ESLURM_TRANSITION_STATE_NO_UPDATE:
-      return ErrorCode::kUnavailable;
+    case ESLURM_TRANSITION_STATE_NO_UPDATE: return ErrorCode::kUnavailable;
     default:
       return slurm_errno >= kFirstRefusal && slurm_errno <= kLastRefusal ? ErrorCode::kInvalid
-                                                                        : ErrorCode::kUnavailable;
+                                                                         : ErrorCode::kUnavailable;
   }
 }
 

@@ -38,7 +38,8 @@ Result<std::vector<ManifestFile>> parse_manifest(std::string_view text) {
     auto line = lines[i];
     const int number = static_cast<int>(i) + 1;
     if (take_prefix(line, "end ")) {
-      if (parse_unsigned(line) != files.size()) return defect(number, "the count of files is wrong");
+      if (parse_unsigned(line) != files.size())
+        return defect(number, "the count of files is wrong");
       return files;
     }
     const auto size = take_unsigned(line);

@@ -82,7 +82,8 @@ const std::vector<Setting>& settings() {
       {"Mode", &Config::mode, 0, 0,
        "observe: log what would be done and touch nothing. enforce: drain nodes and requeue jobs."},
       {"KernelLog", &Config::kernel_log, 0, 0,
-       "Where acrf-healthd reads kernel records: /dev/kmsg, or a file of lines in the same format."},
+       "Where acrf-healthd reads kernel records: /dev/kmsg, or a file of lines in the same "
+       "format."},
       {"StateDir", &Config::state_dir, 0, 0,
        "Directory of acrf-healthd's incident records and its place in the kernel log."},
       {"NvmlLibrary", &Config::nvml_library, 0, 0,
@@ -137,8 +138,6 @@ std::string expand_node(std::string_view pattern, std::string_view node) {
   return path;
 }
 
-std::string_view mode_name(Mode mode) {
-  return mode == Mode::kEnforce ? "enforce" : "observe";
-}
+std::string_view mode_name(Mode mode) { return mode == Mode::kEnforce ? "enforce" : "observe"; }
 
 }  // namespace acrf

@@ -49,10 +49,10 @@ struct Event {
   PciAddress gpu;
   std::string gpu_uuid;  // empty while unknown
   std::string boot_id;
-  std::string source;        // "kernel log", "nvml"
-  std::string evidence;      // the line or reading itself
-  std::string discriminator;  // with boot_id, names this observation for good (a log sequence number)
-  std::int64_t unix_s = 0;   // when it happened
+  std::string source;         // "kernel log", "nvml"
+  std::string evidence;       // the line or reading itself
+  std::string discriminator;  // with boot_id, this observation's lasting name
+  std::int64_t unix_s = 0;    // when it happened
 };
 
 }  // namespace acrf

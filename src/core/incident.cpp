@@ -41,9 +41,7 @@ std::string drain_reason(const Incident& incident) {
          " " + std::string(name_of(verdict.action)) + " [" + incident.id + "]";
 }
 
-bool is_acrf_reason(std::string_view reason) {
-  return starts_with(reason, kReasonPrefix);
-}
+bool is_acrf_reason(std::string_view reason) { return starts_with(reason, kReasonPrefix); }
 
 bool reason_names(std::string_view reason, const Incident& incident) {
   return is_acrf_reason(reason) && reason.find("[" + incident.id + "]") != std::string_view::npos;

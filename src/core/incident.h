@@ -49,8 +49,8 @@ class IncidentTracker {
 
   // A new incident, or nothing when the event belongs to one already known: same class and GPU in
   // the same boot within three hours of its last event. An incident whose handling has ended takes
-  // in only what follows within a minute, and none at all if an admin has resumed the node: the node
-  // may be in service again, and the next event deserves a look.
+  // in only what follows within a minute, and none at all if an admin has resumed the node: the
+  // node may be in service again, and the next event deserves a look.
   std::optional<Incident> observe(const Event& event);
 
   // Makes known an incident that was recorded before a restart, or that its handling has ended.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Records of the kernel log as /dev/kmsg gives them: "priority,sequence,microseconds,flags;message".
-// The priority's upper bits are the facility. Anyone who may write to /dev/kmsg can print a line
-// that looks like a driver's, but the kernel then marks it with a facility above zero.
+// Records of the kernel log as /dev/kmsg gives them:
+// "priority,sequence,microseconds,flags;message". The priority's upper bits are the facility.
+// Anyone who may write to /dev/kmsg can print a line that looks like a driver's, but the kernel
+// then marks it with a facility above zero.
 #pragma once
 
 #include <cstdint>

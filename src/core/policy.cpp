@@ -68,8 +68,7 @@ Status set_option(JobPolicy& policy, std::string_view name, std::string_view val
 
 Status check_policy(const JobPolicy& policy, const SubmittedJob& job) {
   if (policy.recovery == RecoveryPolicy::kNone) return Done{};
-  if (job.is_heterogeneous)
-    return refusal("policy", "requeue", "not for heterogeneous jobs");
+  if (job.is_heterogeneous) return refusal("policy", "requeue", "not for heterogeneous jobs");
   if (!job.is_batch)
     return refusal("policy", "requeue", "only batch jobs can be requeued: submit it with sbatch");
   if (job.refuses_requeue)

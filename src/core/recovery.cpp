@@ -4,8 +4,8 @@
 namespace acrf {
 namespace {
 
-// A job whose program notices the lost GPU before healthd does ends as FAILED about that time. Clocks
-// of kernel log, node and controller differ by seconds.
+// A job whose program notices the lost GPU before healthd does ends as FAILED about that time.
+// Clocks of kernel log, node and controller differ by seconds.
 constexpr std::int64_t kBeforeFaultSeconds = 10;
 constexpr std::int64_t kAfterFaultSeconds = 300;
 
@@ -20,14 +20,11 @@ bool died_of(const Incident& incident, const JobView& job) {
 bool is_hit(const Incident& incident, const JobView& job) {
   switch (job.state) {
     case JobState::kRunning:
-    case JobState::kSuspended:
-      return true;
+    case JobState::kSuspended: return true;
     case JobState::kFailed:
-    case JobState::kNodeFailed:
-      return died_of(incident, job);
+    case JobState::kNodeFailed: return died_of(incident, job);
     case JobState::kPending:
-    case JobState::kOther:
-      return false;
+    case JobState::kOther: return false;
   }
   return false;
 }

@@ -26,15 +26,15 @@ struct NodeView {
 };
 
 enum class DrainStep {
-  kDrain,       // drain it, with the incident's reason
-  kOurs,        // this incident has drained it already
-  kOthers,      // drained by somebody else, whose state and reason stay as they are
-  kTakenOver,   // this incident had drained it and it no longer is: an admin ended the case
+  kDrain,      // drain it, with the incident's reason
+  kOurs,       // this incident has drained it already
+  kOthers,     // drained by somebody else, whose state and reason stay as they are
+  kTakenOver,  // this incident had drained it and it no longer is: an admin ended the case
 };
 
-// slurmctld writes its state some seconds after a change. A controller that started after the drain, or
-// a backup that took over since (`controller_was_away`), may have lost it, so a missing drain then means
-// "once more", for some minutes; otherwise it means "taken over".
+// slurmctld writes its state some seconds after a change. A controller that started after the
+// drain, or a backup that took over since (`controller_was_away`), may have lost it, so a missing
+// drain then means "once more", for some minutes; otherwise it means "taken over".
 DrainStep plan_drain(const Incident& incident, const NodeView& node, bool controller_was_away,
                      std::int64_t now_unix_s);
 
@@ -46,7 +46,7 @@ enum class JobState { kPending, kRunning, kSuspended, kFailed, kNodeFailed, kOth
 struct JobView {
   JobId id;
   JobState state = JobState::kOther;
-  bool on_node = false;       // the incident's node is among the job's
+  bool on_node = false;  // the incident's node is among the job's
   std::int64_t end_unix_s = 0;
   std::uint32_t restarts = 0;
   std::string admin_comment;  // carries the policy token

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Result<T>: a value, or an Error that carries one sentence for a person.
-// ACRF's own code does not throw; "no room" or "nothing found" is an answer (std::optional), not an Error.
+// ACRF's own code does not throw; "no room" or "nothing found" is an answer (std::optional), not an
+// Error.
 #pragma once
 
 #include <string>

@@ -26,7 +26,8 @@ std::optional<std::uint64_t> take_unsigned(std::string_view& text, int base = 10
 // Takes `prefix` off `text` when it is there.
 bool take_prefix(std::string_view& text, std::string_view prefix);
 
-// Percent-encoding of everything but [A-Za-z0-9._/-], so that a value fits into one word of a token.
+// Percent-encoding of everything but [A-Za-z0-9._/-], so that a value fits into one word of a
+// token.
 std::string encode_word(std::string_view value);
 std::optional<std::string> decode_word(std::string_view word);
 

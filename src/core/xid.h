@@ -32,7 +32,8 @@ struct Xid {
   std::string_view detail;  // what follows the code, points into the parsed message
 };
 
-// Only a message that opens with the driver's own words counts; a quotation inside another does not.
+// Only a message that opens with the driver's own words counts; a quotation inside another does
+// not.
 std::optional<Xid> parse_xid(std::string_view message);
 
 }  // namespace acrf

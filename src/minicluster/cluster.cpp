@@ -30,21 +30,21 @@ constexpr std::uintmax_t kDiskNeeded = 200ULL << 20;
 constexpr char kMarker[] = ".acrf-cluster";
 
 Status check_preconditions(const std::string& root) {
-  if (::geteuid() != 0)
-    return Error{ErrorCode::kDenied, "a private Slurm cluster needs root"};
+  if (::geteuid() != 0) return Error{ErrorCode::kDenied, "a private Slurm cluster needs root"};
   if (!starts_with(root, "/") || root.size() > kLongestRoot) {
-    return Error{ErrorCode::kInvalid,
-                 fmt::format("cluster directory {}: must be absolute and at most {} characters long, "
-                             "because it holds Unix sockets", root, kLongestRoot)};
+    return Error{
+        ErrorCode::kInvalid,
+        fmt::format("cluster directory {}: must be absolute and at most {} characters long, "
+                    "because it holds Unix sockets",
+                    root, kLongestRoot)};
   }
   std::error_code error;
   fs::create_directories(root, error);
   const auto space = fs::space(root, error);
   if (error) return Error{ErrorCode::kSystem, root + ": " + error.message()};
   if (space.available < kDiskNeeded) {
-    return Error{ErrorCode::kSystem,
-                 fmt::format("{}: {} MB of disk space are free, {} are needed", root,
-                             space.available >> 20, kDiskNeeded >> 20)};
+    return Error{ErrorCode::kSystem, fmt::format("{}: {} MB of disk space are free, {} are needed",
+                                                 root, space.available >> 20, kDiskNeeded >> 20)};
   }
   return Done{};
 }
@@ -158,11 +158,11 @@ std::vector<std::string> Cluster::environment() const {
                                       "PATH=" + staged(options_, "/usr/bin") + ":" +
                                           (search ? search : "/usr/bin:/bin") + ":/usr/sbin:/sbin"};
   // Plugins built with AddressSanitizer need its runtime first in every program that loads them.
-  if (!options_.preload.empty()) {
-    entries.push_back("LD_PRELOAD=" + options_.preload);
-    entries.push_back("ASAN_OPTIONS=detect_leaks=0:log_path=" + path("log/sanitizer"));
-    entries.push_back("UBSAN_OPTIONS=print_stacktrace=1:log_path=" + path("log/sanitizer"));
-  }
+  if (!options_.preload.empty()) entries.push_back("LD_PRELOAD=" + options_.preload);
+  const std::string reports = "log_path=" + path("log/sanitizer");
+  entries.push_back("ASAN_OPTIONS=detect_leaks=0:" + reports);
+  entries.push_back("UBSAN_OPTIONS=print_stacktrace=1:" + reports);
+  entries.push_back("TSAN_OPTIONS=" + reports);
   return environment_with(entries);
 }
 
@@ -186,8 +186,8 @@ Status Cluster::start_munged() {
 }
 
 Status Cluster::start_slurmctld() {
-  const auto started = space_->start("slurmctld", {path("sbin/slurmctld"), "-D"},
-                                     environment(), path("log/slurmctld.out"));
+  const auto started = space_->start("slurmctld", {path("sbin/slurmctld"), "-D"}, environment(),
+                                     path("log/slurmctld.out"));
   if (!started) return started;
   return wait_for_start("slurmctld", [&] { return accepts_at(ports_[0]); });
 }
@@ -216,8 +216,9 @@ Status Cluster::start_healthd(const std::string& node) {
     variables.push_back("LD_PRELOAD=" + options_.preload + " " + options_.healthd_preload);
     variables.push_back("ACRF_HOLD_DIR=" + path("run"));
   }
-  return space_->start("healthd-" + node,
-                       {staged(options_, "/usr/sbin/acrf-healthd"), "-N", node}, variables,
+  const auto program = options_.healthd_program.empty() ? staged(options_, "/usr/sbin/acrf-healthd")
+                                                        : options_.healthd_program;
+  return space_->start("healthd-" + node, {program, "-N", node}, variables,
                        path("log/healthd-" + node + ".log"));
 }
 

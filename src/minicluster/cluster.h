@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A private, real Slurm cluster on this machine: its own munged, slurmctld, slurmd per node and
-// acrf-healthd per node, on ports and in a directory of its own. Needs root. Several can run at once.
-// Ends with its owner, however that ends.
+// acrf-healthd per node, on ports and in a directory of its own. Needs root. Several can run at
+// once. Ends with its owner, however that ends.
 #pragma once
 
 #include <chrono>

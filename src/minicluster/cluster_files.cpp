@@ -95,8 +95,9 @@ std::string gres_conf(const ClusterOptions& options) {
   std::string text;
   for (const auto& node : node_names(options))
     for (int gpu = 0; gpu < options.gpus_per_node; ++gpu)
-      text += fmt::format("NodeName={} Name=gpu Type=h100 File={}/dev/{}-nvidia{} Cores={}\n", node,
-                          options.root, node, gpu, gpu < options.gpus_per_node / 2 ? "0-7" : "8-15");
+      text +=
+          fmt::format("NodeName={} Name=gpu Type=h100 File={}/dev/{}-nvidia{} Cores={}\n", node,
+                      options.root, node, gpu, gpu < options.gpus_per_node / 2 ? "0-7" : "8-15");
   return text;
 }
 
@@ -163,8 +164,8 @@ std::string staged(const ClusterOptions& options, const std::string& path) {
   return options.stage + path;
 }
 
-// Different processes begin their search at different places, so that clusters that start at the same
-// time do not meet.
+// Different processes begin their search at different places, so that clusters that start at the
+// same time do not meet.
 Result<std::vector<int>> free_ports(int count) {
   static int next = ::getpid() * 131 % kPortRange;
   std::vector<int> ports;

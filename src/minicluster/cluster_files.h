@@ -13,18 +13,19 @@ namespace acrf::minicluster {
 enum class SelectInstall { kStock, kDropIn, kNamed };
 
 struct ClusterOptions {
-  std::string root;   // the cluster's own directory; emptied at start when it was a cluster before
+  std::string root;  // the cluster's own directory; emptied at start when it was a cluster before
   std::string stage = ACRF_STAGE;  // where `make install DESTDIR=` put ACRF
   int nodes = 8;
   int gpus_per_node = 8;
   SelectInstall select = SelectInstall::kDropIn;
-  bool enforce = true;      // healthd's Mode
+  bool enforce = true;  // healthd's Mode
   bool healthd = true;
+  std::string healthd_program;  // in place of the staged acrf-healthd
   std::string healthd_preload;  // a library for acrf-healthd alone
-  std::string preload;      // a library for every program of the cluster; reports go to log/sanitizer*
-  std::string topology;     // text of topology.conf; empty: none
-  std::string slurm_conf;   // lines to add to slurm.conf
-  std::string acrf_conf;    // lines to add to acrf.conf
+  std::string preload;          // a library for every program of the cluster
+  std::string topology;         // text of topology.conf; empty: none
+  std::string slurm_conf;       // lines to add to slurm.conf
+  std::string acrf_conf;        // lines to add to acrf.conf
 };
 
 // Node names are n1 ... nN.

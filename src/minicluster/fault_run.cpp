@@ -17,9 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kPatience{60};
 
-Error missed(const std::string& what) {
-  return {ErrorCode::kUnavailable, what};
-}
+Error missed(const std::string& what) { return {ErrorCode::kUnavailable, what}; }
 
 // Value of "Name=value" among scontrol's blank-separated fields.
 std::string field(std::string_view text, std::string_view name) {
@@ -74,8 +72,7 @@ Result<std::string> submit(const Cluster& cluster, const TrainingJob& job) {
   command.insert(command.end(), job.variables.begin(), job.variables.end());
   command.insert(command.end(), {"sbatch", "--parsable", "--output=" + job.output});
   if (job.resilient) command.push_back("--acrf-policy=requeue");
-  if (!job.checkpoint_dir.empty())
-    command.push_back("--acrf-checkpoint-dir=" + job.checkpoint_dir);
+  if (!job.checkpoint_dir.empty()) command.push_back("--acrf-checkpoint-dir=" + job.checkpoint_dir);
   command.insert(command.end(), job.options.begin(), job.options.end());
   command.push_back(examples + "/train.sbatch");
   const auto submitted = cluster.run(command);
@@ -216,8 +213,8 @@ class Walk {
     if (!is_acrf_reason(run_.drain_reason))
       return missed("the drain's reason is not ACRF's: " + run_.drain_reason);
     if (newest_at_restart_ != run_.resumed_from) {
-      return missed("the job resumed from " + run_.resumed_from + ", but the newest complete one was " +
-                    newest_at_restart_.value_or("none"));
+      return missed("the job resumed from " + run_.resumed_from +
+                    ", but the newest complete one was " + newest_at_restart_.value_or("none"));
     }
     return Done{};
   }
@@ -244,8 +241,7 @@ Result<FaultRun> run_fault(Cluster& cluster, const std::string& name, const Narr
 Status restore_node(Cluster& cluster, const std::string& node) {
   const auto mended = cluster.run({"acrf", "inject", "--node", node, "--repair"});
   if (!mended.ok()) return missed("acrf inject --repair: " + mended.errors);
-  const auto resumed =
-      cluster.run({"scontrol", "update", "NodeName=" + node, "State=RESUME"});
+  const auto resumed = cluster.run({"scontrol", "update", "NodeName=" + node, "State=RESUME"});
   if (!resumed.ok()) return missed("scontrol: " + resumed.errors);
   // healthd notices the resume within a second; what fails after that is a new incident.
   const auto closed = [&] {

@@ -14,7 +14,7 @@
 namespace acrf::minicluster {
 
 struct JobLook {
-  std::string state;   // scontrol's JobState
+  std::string state;  // scontrol's JobState
   std::string reason;
   int restarts = 0;
   std::vector<std::string> nodes;

@@ -114,7 +114,8 @@ class Init {
       ::dup2(out, STDOUT_FILENO);
       ::dup2(out, STDERR_FILENO);
     }
-    ::execve(command[0].c_str(), acrf::pointers_to(command).data(), acrf::pointers_to(environment).data());
+    ::execve(command[0].c_str(), acrf::pointers_to(command).data(),
+             acrf::pointers_to(environment).data());
     std::fprintf(stderr, "%s: %s\n", command[0].c_str(), std::strerror(errno));
     ::_exit(127);
   }

@@ -33,8 +33,7 @@ Result<json> ask(int control, const json& request) {
   do {
     n = ::recv(control, answer, sizeof answer, 0);
   } while (n < 0 && errno == EINTR);
-  if (n <= 0)
-    return Error{ErrorCode::kUnavailable, "the cluster's first process has ended"};
+  if (n <= 0) return Error{ErrorCode::kUnavailable, "the cluster's first process has ended"};
   auto reply = json::parse(answer, answer + n, nullptr, false);
   if (!reply.is_object()) return Error{ErrorCode::kInvalid, "unreadable answer from it"};
   if (reply.contains("error")) return Error{ErrorCode::kSystem, reply["error"].get<std::string>()};
@@ -76,8 +75,9 @@ Result<ProcessSpace> ProcessSpace::create(const std::string& root) {
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   if (status != 0) {
-    return Error{ErrorCode::kDenied,
-                 "cannot make a process space of its own (needs root, and PID and mount namespaces)"};
+    return Error{
+        ErrorCode::kDenied,
+        "cannot make a process space of its own (needs root, and PID and mount namespaces)"};
   }
   return ProcessSpace(std::move(mine));
 }
@@ -94,8 +94,7 @@ Status ProcessSpace::start(const std::string& name, const std::vector<std::strin
 }
 
 Status ProcessSpace::signal(const std::string& name, int signal) {
-  const auto reply =
-      ask(control_.get(), {{"op", "signal"}, {"name", name}, {"signal", signal}});
+  const auto reply = ask(control_.get(), {{"op", "signal"}, {"name", name}, {"signal", signal}});
   if (!reply) return reply.error();
   return Done{};
 }

@@ -35,7 +35,8 @@ class ProcessSpace {
   UniqueFd control_;
 };
 
-// Ends the space that `root`/init.pid names and waits until all of it is gone. True when there was one.
+// Ends the space that `root`/init.pid names and waits until all of it is gone. True when there was
+// one.
 Result<bool> stop_recorded(const std::string& root);
 
 // "PID STARTTIME" of a live process: a number alone could by now be somebody else's.

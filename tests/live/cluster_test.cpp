@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The private cluster itself: it ends with its owner, keeps apart from others, and cleans up.
-#include <gmock/gmock.h>
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -54,8 +54,8 @@ class PrivateCluster : public LiveCluster {
 TEST_F(PrivateCluster, EndsWithItsOwnerHoweverThatEnds) {
   for (const int signal : {SIGINT, SIGKILL}) {
     const pid_t demo = start_demo({});
-    ASSERT_TRUE(wait_until(
-        [&] { return cluster_is_alive() && fs::exists(root_ + "/log/slurmd-n8.log"); }));
+    ASSERT_TRUE(
+        wait_until([&] { return cluster_is_alive() && fs::exists(root_ + "/log/slurmd-n8.log"); }));
     ::kill(demo, signal);
     int status = 0;
     ASSERT_EQ(::waitpid(demo, &status, 0), demo);
@@ -91,6 +91,18 @@ TEST_F(PrivateCluster, TwoAtOnceDoNotMeet) {
   }
   EXPECT_EQ(cluster().run({"sinfo", "-h", "-o", "%D"}).output, "2\n");
   EXPECT_TRUE(Cluster::clean(options.root).ok());
+}
+
+TEST_F(PrivateCluster, TakesATopology) {
+  auto options = bare();
+  options.gpus_per_node = 4;
+  options.topology =
+      "SwitchName=leaf1 Nodes=n1\nSwitchName=leaf2 Nodes=n2\n"
+      "SwitchName=spine Switches=leaf[1-2]\n";
+  start(options);
+  EXPECT_THAT(cluster().run({"scontrol", "show", "topology"}).output,
+              HasSubstr("SwitchName=leaf2 Level=0 LinkSpeed=1 Nodes=n2"));
+  EXPECT_THAT(cluster().run({"sinfo", "-h", "-o", "%G"}).output, HasSubstr("gpu:h100:4"));
 }
 
 TEST_F(PrivateCluster, DirectoryInUseOrNotACluster) {

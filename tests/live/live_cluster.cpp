@@ -43,6 +43,7 @@ ClusterOptions LiveCluster::small() const {
   options.root = root_;
   options.stage = variable("LIVE_STAGE", options.stage);
   options.preload = variable("LIVE_PRELOAD", "");
+  options.healthd_program = variable("LIVE_HEALTHD", "");
   options.nodes = 4;
   options.slurm_conf = "SchedulerParameters=batch_sched_delay=0,bf_interval=1\n";
   return options;
@@ -120,8 +121,6 @@ void LiveCluster::hold(const std::string& call) {
   ASSERT_TRUE(write_file(root_ + "/run/" + call, "").ok());
 }
 
-void LiveCluster::let_go(const std::string& call) {
-  fs::remove(root_ + "/run/" + call);
-}
+void LiveCluster::let_go(const std::string& call) { fs::remove(root_ + "/run/" + call); }
 
 }  // namespace acrf::minicluster

@@ -53,7 +53,8 @@ TEST_F(Options, WrongValuesAreRefusedByTheCommandItself) {
     EXPECT_THAT(refused.errors, refusal);
   }
   EXPECT_THAT(sbatch({"--acrf-policy=restart"}).errors, refusal);
-  EXPECT_THAT(sbatch({"--acrf-checkpoint-dir=relative"}).errors, HasSubstr("must be an absolute path"));
+  EXPECT_THAT(sbatch({"--acrf-checkpoint-dir=relative"}).errors,
+              HasSubstr("must be an absolute path"));
   EXPECT_THAT(sbatch({"--acrf-max-requeues=x"}).errors, HasSubstr("from 0 to 1000"));
 }
 
@@ -72,9 +73,8 @@ TEST_F(Options, WhatPassesABypassedClientIsRefusedByTheController) {
   ASSERT_TRUE(
       write_file(root_ + "/lenient.conf", "required " ACRF_BUILD "/tests/.libs/lenient_spank.so\n")
           .ok());
-  const auto refused =
-      cluster().run({"env", "SLURM_CONF=" + root_ + "/etc/lenient.conf", "sbatch",
-                     "--acrf-policy=restart", "--wrap=true"});
+  const auto refused = cluster().run({"env", "SLURM_CONF=" + root_ + "/etc/lenient.conf", "sbatch",
+                                      "--acrf-policy=restart", "--wrap=true"});
   EXPECT_NE(refused.status, 0);
   EXPECT_THAT(refused.errors, HasSubstr("--acrf-policy=restart: must be none or requeue"));
   EXPECT_EQ(cluster().run({"squeue", "-h"}).output, "");
@@ -99,8 +99,9 @@ TEST_F(Options, PolicyIsRecordedAndGivenToTheJob) {
   EXPECT_THAT(text, Not(HasSubstr("ACRF_RESUME_FROM")));
   const auto shown = cluster().run({"scontrol", "show", "job"}).output;
   EXPECT_THAT(shown, HasSubstr("Requeue=1"));
-  EXPECT_THAT(shown, HasSubstr(
-      "AdminComment=acrf:policy=requeue,max-requeues=8,checkpoint-dir=/ck%20pt/a"));
+  EXPECT_THAT(
+      shown,
+      HasSubstr("AdminComment=acrf:policy=requeue,max-requeues=8,checkpoint-dir=/ck%20pt/a"));
 }
 
 TEST_F(Options, PolicySurvivesAnAdminsComment) {
@@ -125,13 +126,16 @@ TEST_F(Options, VariablesOfTheSubmittersOwnJobAreNotInherited) {
 
 TEST_F(Options, EachStepGetsTheCheckpointThatIsNewestAtItsStart) {
   const auto script = root_ + "/steps";
-  ASSERT_TRUE(write_file(script,
-                         "#!/bin/bash\n"
-                         "show() { srun bash -c \"echo \\\"$1 \\$ACRF_RESUME_FROM.\\\"\"; }\n"
-                         "add() { mkdir $ACRF_CHECKPOINT_DIR/$1; echo x > $ACRF_CHECKPOINT_DIR/$1/w;\n"
-                         "        acrf checkpoint seal $ACRF_CHECKPOINT_DIR/$1; }\n"
-                         "show none; add step-1; show one; add step-2; show two\n"
-                         "rm -r $ACRF_CHECKPOINT_DIR/*; show gone\n", 0755).ok());
+  ASSERT_TRUE(
+      write_file(script,
+                 "#!/bin/bash\n"
+                 "show() { srun bash -c \"echo \\\"$1 \\$ACRF_RESUME_FROM.\\\"\"; }\n"
+                 "add() { mkdir $ACRF_CHECKPOINT_DIR/$1; echo x > $ACRF_CHECKPOINT_DIR/$1/w;\n"
+                 "        acrf checkpoint seal $ACRF_CHECKPOINT_DIR/$1; }\n"
+                 "show none; add step-1; show one; add step-2; show two\n"
+                 "rm -r $ACRF_CHECKPOINT_DIR/*; show gone\n",
+                 0755)
+          .ok());
   const auto text = output_of(
       cluster().run({"sbatch", "--parsable", "--output=" + output(), "--acrf-policy=requeue",
                      "--acrf-checkpoint-dir=" + checkpoints(), script}));

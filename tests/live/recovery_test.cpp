@@ -14,12 +14,12 @@ namespace acrf::minicluster {
 namespace {
 
 namespace fs = std::filesystem;
+using std::chrono::seconds;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
-using std::chrono::seconds;
 
 class Recovery : public LiveCluster {
  protected:
@@ -58,7 +58,8 @@ TEST_F(Recovery, JobComesBackElsewhereFromItsNewestCheckpoint) {
   const auto run = run_fault(cluster(), "walk", [](double, const std::string&) {});
   ASSERT_TRUE(run.ok()) << run.error().sentence;
   EXPECT_THAT(run->nodes_after, Not(Contains(run->node)));
-  for (const auto& name : cluster().nodes()) EXPECT_EQ(node(name).drained, name == run->node) << name;
+  for (const auto& name : cluster().nodes())
+    EXPECT_EQ(node(name).drained, name == run->node) << name;
   EXPECT_THAT(cluster().run({"sinfo", "-R", "-h", "-o", "%E"}).output,
               StartsWith("ACRF: gpu_lost 0000:10:00 reboot_node [" + run->node + "-"));
 }
@@ -147,9 +148,13 @@ TEST_F(Recovery, JobThatDiesOfTheFaultBeforeAnybodyActsComesBack) {
   const auto script = root_ + "/dies";
   ASSERT_TRUE(write_file(script,
                          "#!/bin/bash\n"
-                         "while [ ! -e " + root_ + "/run/fault ]; do sleep 0.05; done\n"
-                         "[ \"$ACRF_RESTART_COUNT\" != 0 ] || exit 1\n"
-                         "sleep 1000\n", 0755).ok());
+                         "while [ ! -e " +
+                             root_ +
+                             "/run/fault ]; do sleep 0.05; done\n"
+                             "[ \"$ACRF_RESTART_COUNT\" != 0 ] || exit 1\n"
+                             "sleep 1000\n",
+                         0755)
+                  .ok());
   const auto submitted = cluster().run({"sbatch", "--parsable", "-N1", "--gpus-per-node=1",
                                         "--output=/dev/null", "--acrf-policy=requeue", script});
   ASSERT_TRUE(submitted.ok()) << submitted.errors;
@@ -169,9 +174,10 @@ TEST_F(Recovery, AdminsDrainKeepsItsReasonAndTheJobIsStillSaved) {
   start(small());
   const auto id = train();
   const auto broken = job(id).nodes.front();
-  ASSERT_TRUE(cluster()
-                  .run({"scontrol", "update", "NodeName=" + broken, "State=DRAIN", "Reason=bad fan"})
-                  .ok());
+  ASSERT_TRUE(
+      cluster()
+          .run({"scontrol", "update", "NodeName=" + broken, "State=DRAIN", "Reason=bad fan"})
+          .ok());
   inject(broken);
   ASSERT_TRUE(runs_again(id, 1));
   EXPECT_THAT(node(broken).reason, HasSubstr("bad fan"));
@@ -231,7 +237,8 @@ TEST_F(Recovery, LineWrittenByAUserIsNotBelieved) {
   const std::string xid = "NVRM: Xid (PCI:0000:10:00): 79, GPU has fallen off the bus.\n";
   ASSERT_TRUE(append_file(kmsg, "12,1,1,-;" + xid).ok());
   // The kernel's own line about another code shows that the log is being read.
-  ASSERT_TRUE(append_file(kmsg, "3,2,2,-;NVRM: Xid (PCI:0000:10:00): 13, Graphics Exception\n").ok());
+  ASSERT_TRUE(
+      append_file(kmsg, "3,2,2,-;NVRM: Xid (PCI:0000:10:00): 13, Graphics Exception\n").ok());
   ASSERT_TRUE(healthd_says(node_name, "xid_13"));
   EXPECT_FALSE(node(node_name).drained);
   EXPECT_EQ(job(id).restarts, 0);
@@ -261,8 +268,7 @@ TEST_F(Recovery, ResumedNodeIsLeftToTheAdmin) {
   const auto broken = job(id).nodes.front();
   inject(broken);
   ASSERT_TRUE(runs_again(id, 1));
-  ASSERT_TRUE(
-      cluster().run({"scontrol", "update", "NodeName=" + broken, "State=RESUME"}).ok());
+  ASSERT_TRUE(cluster().run({"scontrol", "update", "NodeName=" + broken, "State=RESUME"}).ok());
   ASSERT_TRUE(healthd_says(broken, "resumed by an admin"));
   EXPECT_FALSE(node(broken).drained);
   // But a fault after that is a new one.

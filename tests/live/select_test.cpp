@@ -32,7 +32,8 @@ class Select : public LiveCluster {
   // State, and the nodes, cores and GPUs by index, of every task of a job.
   std::string allocation(const std::string& id) {
     std::string text;
-    for (const auto line : split(cluster().run({"scontrol", "-d", "show", "job", id}).output, '\n')) {
+    for (const auto line :
+         split(cluster().run({"scontrol", "-d", "show", "job", id}).output, '\n')) {
       const auto field = trim(line);
       for (const auto prefix : {"JobState=", "Nodes=", "TRES=", "NumNodes="})
         if (starts_with(field, prefix)) text += std::string(field) + "\n";
@@ -79,7 +80,8 @@ TEST_F(Select, AllocatesAsConsTresDoesAsDropInAndByName) {
   EXPECT_THAT(stock, HasSubstr("blocked: PENDING"));
   EXPECT_THAT(stock, HasSubstr("GRES=gpu:h100:3(IDX:0-2)"));
   EXPECT_EQ(day_under(SelectInstall::kDropIn), stock);
-  EXPECT_THAT(text_of(cluster().path("log/slurmctld.log")), HasSubstr("select/acrf: delegating to"));
+  EXPECT_THAT(text_of(cluster().path("log/slurmctld.log")),
+              HasSubstr("select/acrf: delegating to"));
   EXPECT_EQ(day_under(SelectInstall::kNamed), stock);
   EXPECT_THAT(cluster().run({"scontrol", "show", "config"}).output, HasSubstr("= select/acrf"));
 }

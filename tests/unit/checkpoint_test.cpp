@@ -75,9 +75,7 @@ TEST(Checkpoint, IncompleteAndWrongSizeOnesAreSkipped) {
   EXPECT_THAT(*find_defect(files, "step-4"), HasSubstr("no acrf-manifest"));
 }
 
-TEST(Checkpoint, NoneIsAnAnswer) {
-  EXPECT_EQ(newest_complete(FakeFiles()), std::nullopt);
-}
+TEST(Checkpoint, NoneIsAnAnswer) { EXPECT_EQ(newest_complete(FakeFiles()), std::nullopt); }
 
 TEST(Manifest, SurvivesWritingAndReading) {
   const auto files = parse_manifest(format_manifest({{0, "empty"}, {7, "dir/with blank"}}));

@@ -25,7 +25,8 @@ TEST(Config, AnEmptyFileIsTheSafeDefault) {
 
 TEST(Config, ReadsSlurmsSyntax) {
   const auto config = parse_config(
-      "# a comment\n\n  mode = enforce # why not\nSTATEDIR=\"/var/lib/a # b\"\nSampleInterval=2\r\n",
+      "# a comment\n\n  mode = enforce # why not\nSTATEDIR=\"/var/lib/a # "
+      "b\"\nSampleInterval=2\r\n",
       "acrf.conf");
   ASSERT_TRUE(config.ok()) << config.error().sentence;
   EXPECT_EQ(config->mode, Mode::kEnforce);
@@ -34,9 +35,7 @@ TEST(Config, ReadsSlurmsSyntax) {
   EXPECT_EQ(config->line_of.at("Mode"), 3);
 }
 
-TEST(Config, NodeNameGoesIntoPaths) {
-  EXPECT_EQ(expand_node("/x/%n/y%%n%", "n7"), "/x/n7/y%n%");
-}
+TEST(Config, NodeNameGoesIntoPaths) { EXPECT_EQ(expand_node("/x/%n/y%%n%", "n7"), "/x/n7/y%n%"); }
 
 TEST(Config, EverySettingCanBeShownAndReadBack) {
   const Config defaults;
@@ -78,7 +77,8 @@ TEST(Config, TheManualSaysWhatTheTableSays) {
   ASSERT_TRUE(manual.ok());
   for (const auto& setting : settings()) {
     const auto entry = ".BR " + std::string(setting.name) + " \" (" +
-                       setting_value(Config(), setting) + ")\"\n" + std::string(setting.help) + "\n";
+                       setting_value(Config(), setting) + ")\"\n" + std::string(setting.help) +
+                       "\n";
     EXPECT_THAT(*manual, HasSubstr(entry));
   }
 }

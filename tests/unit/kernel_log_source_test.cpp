@@ -16,8 +16,7 @@ class KernelLogFile : public testing::Test {
   void SetUp() override { directory_.write("kmsg", ""); }
 
   KernelLogSource open(const std::string& boot_id = "boot-a") {
-    auto source =
-        KernelLogSource::open(directory_.path("kmsg"), directory_.path("place"), boot_id);
+    auto source = KernelLogSource::open(directory_.path("kmsg"), directory_.path("place"), boot_id);
     EXPECT_TRUE(source.ok());
     return std::move(*source);
   }
@@ -103,8 +102,7 @@ TEST_F(KernelLogFile, AnEndlessLineDoesNotFillTheMemory) {
 
 TEST(KernelLog, AMissingFileIsAClearError) {
   const TemporaryDirectory directory;
-  const auto source =
-      KernelLogSource::open(directory.path("no"), directory.path("place"), "boot");
+  const auto source = KernelLogSource::open(directory.path("no"), directory.path("place"), "boot");
   ASSERT_FALSE(source.ok());
   EXPECT_NE(source.error().sentence.find("open " + directory.path("no")), std::string::npos);
 }

@@ -26,7 +26,8 @@ TEST(KernelRecord, MayHaveMoreFieldsAndSemicolons) {
 }
 
 TEST(KernelRecord, AnythingElseIsNone) {
-  for (const auto bad : {"", "plain text", "3,1,2", "3,1,2,-", "x,1,2,-;m", "3,,2,-;m", " KEY=value"})
+  for (const auto bad :
+       {"", "plain text", "3,1,2", "3,1,2,-", "x,1,2,-;m", "3,,2,-;m", " KEY=value"})
     EXPECT_FALSE(parse_kernel_record(bad)) << bad;
 }
 

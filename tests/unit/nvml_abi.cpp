@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Our declarations against the vendor's, at compile time, where configure found nvml.h.
-#include "acrf_config.h"
 #include "common/nvml_abi.h"
+#include "acrf_config.h"
 
 #ifdef HAVE_NVML_H
 #include <nvml.h>

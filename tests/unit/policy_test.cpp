@@ -39,8 +39,10 @@ TEST(Policy, ConflictsAreRefused) {
   policy.max_requeues = 8;
   EXPECT_TRUE(check_policy(policy, kBatch).ok());
   EXPECT_THAT(check_policy(policy, {false, false, false, 8}).error().sentence, HasSubstr("sbatch"));
-  EXPECT_THAT(check_policy(policy, {true, false, true, 8}).error().sentence, HasSubstr("--no-requeue"));
-  EXPECT_THAT(check_policy(policy, {true, false, false, 7}).error().sentence, HasSubstr("at most 7"));
+  EXPECT_THAT(check_policy(policy, {true, false, true, 8}).error().sentence,
+              HasSubstr("--no-requeue"));
+  EXPECT_THAT(check_policy(policy, {true, false, false, 7}).error().sentence,
+              HasSubstr("at most 7"));
   EXPECT_THAT(check_policy(policy, {true, true, false, 8}).error().sentence,
               HasSubstr("heterogeneous"));
   policy.recovery = RecoveryPolicy::kNone;

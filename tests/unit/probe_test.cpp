@@ -13,8 +13,8 @@
 namespace acrf {
 namespace {
 
-using testing::HasSubstr;
 using std::chrono::seconds;
+using testing::HasSubstr;
 
 class NvmlProbe : public testing::Test {
  protected:

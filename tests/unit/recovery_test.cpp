@@ -35,8 +35,7 @@ TEST(PlanDrain, NeverTouchesAnothersDrain) {
   for (const auto phase : {Phase::kSeen, Phase::kDrained}) {
     EXPECT_EQ(plan(incident_in(phase), {true, "bad fan", kLongAgo}), DrainStep::kOthers);
     EXPECT_EQ(plan(incident_in(phase), {true, "", kLongAgo}), DrainStep::kOthers);
-    EXPECT_EQ(plan(incident_in(phase), {true, "ACRF: x [other]", kLongAgo}),
-              DrainStep::kOthers);
+    EXPECT_EQ(plan(incident_in(phase), {true, "ACRF: x [other]", kLongAgo}), DrainStep::kOthers);
   }
 }
 

@@ -14,8 +14,8 @@ TEST(Xid, ReadsEveryFormOfTheAddress) {
   for (const auto line : {"NVRM: Xid (PCI:0000:1a:00): 79, GPU has fallen off the bus.",
                           "NVRM: Xid (PCI:0000:1A:00.0): 79, pid=1234, name=python, x",
                           "NVRM: Xid (PCI:00000000:1a:00): 79, pid='<unknown>', name=<unknown>",
-                          "NVRM: Xid (0000:1a:00): 79, x", "NVRM: Xid (PCI:0000:1a:00 GPU-I:05): 79",
-                          "NVRM: Xid (1a:00): 79 x"}) {
+                          "NVRM: Xid (0000:1a:00): 79, x",
+                          "NVRM: Xid (PCI:0000:1a:00 GPU-I:05): 79", "NVRM: Xid (1a:00): 79 x"}) {
     const auto xid = parse_xid(line);
     ASSERT_TRUE(xid) << line;
     EXPECT_EQ(xid->code, 79) << line;
@@ -24,11 +24,12 @@ TEST(Xid, ReadsEveryFormOfTheAddress) {
 }
 
 TEST(Xid, OnlyTheDriversOwnWordsCount) {
-  for (const auto line : {"user said: NVRM: Xid (PCI:0000:1a:00): 79, x", "NVRM: Xid (PCI:zz): 79",
-                          "NVRM: Xid (PCI:0000:1a:00): 79x", "NVRM: Xid (PCI:0000:1a:00): ",
-                          "NVRM: Xid (PCI:0000:1a:00", "NVRM: Xid (PCI:0000:1a:00): 0, x",
-                          "NVRM: Xid (PCI:0000:1a:00): 99999999999999999999, x",
-                          "NVRM: Xid (PCI:0000:1ff:00): 79", "nvidia-nvswitch0: SXid (PCI:0000:1a:00.0): 79"})
+  for (const auto line :
+       {"user said: NVRM: Xid (PCI:0000:1a:00): 79, x", "NVRM: Xid (PCI:zz): 79",
+        "NVRM: Xid (PCI:0000:1a:00): 79x",
+        "NVRM: Xid (PCI:0000:1a:00): ", "NVRM: Xid (PCI:0000:1a:00",
+        "NVRM: Xid (PCI:0000:1a:00): 0, x", "NVRM: Xid (PCI:0000:1a:00): 99999999999999999999, x",
+        "NVRM: Xid (PCI:0000:1ff:00): 79", "nvidia-nvswitch0: SXid (PCI:0000:1a:00.0): 79"})
     EXPECT_FALSE(parse_xid(line)) << line;
 }
 

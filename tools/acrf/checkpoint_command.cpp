@@ -31,8 +31,7 @@ void list_checkpoints(const CommandLine& line, const std::string& directory) {
 
 void print_newest(CommandLine& line, const std::string& directory) {
   const auto newest = newest_checkpoint(directory);
-  if (!newest)
-    return fail(line, {ErrorCode::kNotFound, directory + ": no complete checkpoint"});
+  if (!newest) return fail(line, {ErrorCode::kNotFound, directory + ": no complete checkpoint"});
   if (line.json) {
     fmt::print("{}\n", nlohmann::json{{"path", *newest}}.dump());
   } else {
@@ -48,7 +47,8 @@ void add_checkpoint_command(CommandLine& line) {
   checkpoint->fallthrough();
   const auto directory = std::make_shared<std::string>();
 
-  auto* list = checkpoint->add_subcommand("list", "all below DIR, newest first, with their defects");
+  auto* list =
+      checkpoint->add_subcommand("list", "all below DIR, newest first, with their defects");
   list->add_option("DIR", *directory)->required();
   list->callback([&line, directory] { list_checkpoints(line, *directory); });
 
@@ -56,7 +56,8 @@ void add_checkpoint_command(CommandLine& line) {
   newest->add_option("DIR", *directory)->required();
   newest->callback([&line, directory] { print_newest(line, *directory); });
 
-  auto* seal = checkpoint->add_subcommand("seal", "publish the checkpoint in DIR: write its manifest");
+  auto* seal =
+      checkpoint->add_subcommand("seal", "publish the checkpoint in DIR: write its manifest");
   seal->add_option("DIR", *directory)->required();
   seal->callback([&line, directory] {
     if (const auto sealed = seal_checkpoint(*directory); !sealed) fail(line, sealed.error());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The subcommands of acrf. Each adds itself to the command line; what it does runs when it is chosen
-// and leaves the exit status in `status`.
+// The subcommands of acrf. Each adds itself to the command line; what it does runs when it is
+// chosen and leaves the exit status in `status`.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -15,7 +15,8 @@ void show_json(const Config& config) {
   nlohmann::ordered_json all;
   for (const auto& setting : settings()) {
     nlohmann::ordered_json entry = {{"value", setting_value(config, setting)}};
-    if (const auto set = config.line_of.find(std::string(setting.name)); set != config.line_of.end())
+    if (const auto set = config.line_of.find(std::string(setting.name));
+        set != config.line_of.end())
       entry["line"] = set->second;
     all[std::string(setting.name)] = entry;
   }
@@ -27,8 +28,8 @@ void show_table(const Config& config) {
     const auto set = config.line_of.find(std::string(setting.name));
     const auto origin =
         set == config.line_of.end() ? std::string("default") : fmt::format("line {}", set->second);
-    fmt::print("{:<44} # {}\n",
-               fmt::format("{}={}", setting.name, setting_value(config, setting)), origin);
+    fmt::print("{:<44} # {}\n", fmt::format("{}={}", setting.name, setting_value(config, setting)),
+               origin);
   }
 }
 

@@ -56,9 +56,9 @@ Status inject(const Config& config, const Injection& injection) {
   auto state = fakegpu::load_state(path);
   if (!state) return state.error();
   if (injection.gpu >= state->gpus.size()) {
-    return Error{ErrorCode::kInvalid, fmt::format("--gpu {}: node {} has GPUs 0 to {}",
-                                                  injection.gpu, injection.node,
-                                                  state->gpus.size() - 1)};
+    return Error{ErrorCode::kInvalid,
+                 fmt::format("--gpu {}: node {} has GPUs 0 to {}", injection.gpu, injection.node,
+                             state->gpus.size() - 1)};
   }
   auto& gpu = state->gpus[injection.gpu];
   gpu.lost = injection.xid == 79;
@@ -71,7 +71,8 @@ Status inject(const Config& config, const Injection& injection) {
 }  // namespace
 
 void add_inject_command(CommandLine& line) {
-  auto* command = line.app.add_subcommand("inject", "break a fake GPU of a test cluster, or mend it");
+  auto* command =
+      line.app.add_subcommand("inject", "break a fake GPU of a test cluster, or mend it");
   command->fallthrough();
   const auto injection = std::make_shared<Injection>();
   command->add_option("-N,--node", injection->node, "node")->required();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// acrf-demo: the demonstration behind contrib/demo, and the measurement behind `contrib/bench demo`.
+// acrf-demo: the demonstration behind contrib/demo, and the measurement behind `contrib/bench
+// demo`.
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
@@ -54,8 +55,8 @@ void show_drained(const Cluster& cluster) {
 
 // The measurement: the same walk several times, the node mended in between.
 int measure(Cluster& cluster, const Options& options) {
-  show(fmt::format("{:>4} {:>11} {:>11} {:>11} {:>11}", "run", "drained_s", "pending_s", "running_s",
-                   "resumed_s"));
+  show(fmt::format("{:>4} {:>11} {:>11} {:>11} {:>11}", "run", "drained_s", "pending_s",
+                   "running_s", "resumed_s"));
   auto rows = nlohmann::json::array();
   for (int run = 1; run <= options.runs; ++run) {
     const auto times = run_fault(cluster, fmt::format("run{}", run), [](double, const auto&) {});
@@ -100,13 +101,14 @@ int run(const Options& options) {
   show(fmt::format("Started in {:.1f} s, in {}",
                    std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count(),
                    options.root));
-  const int status = options.runs > 1 || options.json ? measure(**cluster, options)
-                                                      : demonstrate(**cluster);
+  const int status =
+      options.runs > 1 || options.json ? measure(**cluster, options) : demonstrate(**cluster);
   if (!options.keep) return status;
   if (const auto kept = (*cluster)->keep(); !kept) return fail(kept.error());
-  show(fmt::format("\nThe cluster stays up. To use it:\n  export SLURM_CONF={} PATH={}/usr/bin:$PATH\n"
-                   "To stop it and remove its folder:\n  contrib/demo --stop",
-                   (*cluster)->slurm_conf(), (*cluster)->options().stage));
+  show(fmt::format(
+      "\nThe cluster stays up. To use it:\n  export SLURM_CONF={} PATH={}/usr/bin:$PATH\n"
+      "To stop it and remove its folder:\n  contrib/demo --stop",
+      (*cluster)->slurm_conf(), (*cluster)->options().stage));
   return status;
 }
 
@@ -114,7 +116,8 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("Shows a training job surviving a lost GPU on a private Slurm cluster.", "acrf-demo");
+  CLI::App app("Shows a training job surviving a lost GPU on a private Slurm cluster.",
+               "acrf-demo");
   app.add_option("--root", options.root, "the cluster's own directory")->required();
   app.add_option("--nodes", options.nodes, "nodes (default: 8)")->check(CLI::Range(4, 64));
   app.add_option("--gpus", options.gpus, "GPUs per node (default: 8)")->check(CLI::Range(8, 16));

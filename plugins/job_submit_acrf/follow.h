@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A requeued job on its way back, from the requeue to its release.
+ *
+ * Slurm holds a requeued job back for the lifetime of its old credential
+ * (batch_requeue_fini(): begin_time = now + cred_expire + 1, 121 s by default)
+ * because a slurmd refuses any credential that is not younger, in whole
+ * seconds, than the revocation of the old one. The last revocation of a job
+ * is sent before the job stops COMPLETING, and batch_requeue_fini() then notes
+ * that second as the submit time. So one second later, by slurmctld's own
+ * clock, every slurmd accepts the job again: that is when the delay is taken
+ * away.
+ *
+ * A begin time that is not the one batch_requeue_fini() computes belongs to a
+ * user or an admin and is left alone. All that the decision needs is in the
+ * job's own record, so a restarted slurmctld goes on where it was.
+ *
+ * The second duty: a job that ignores SIGTERM would stay COMPLETING for
+ * KillWait. On a node that ACRF drained there is nothing left to wait for, so
+ * its processes are killed RequeueKillWait seconds after the requeue.
+ */
+#ifndef ACRF_FOLLOW_H
+#define ACRF_FOLLOW_H
+
+#include <time.h>
+
+#include "plugins/slurm_compat.h"
+
+/* How an entry of spank_job_env marks a job that ACRF looks after */
+#define ACRF_POLICY_ENV "ACRF_POLICY="
+#define ACRF_REQUEUE_TOKEN ACRF_POLICY_ENV "acrf:policy=requeue"
+
+typedef struct {
+	uint32_t job_id;
+	uint32_t restart_cnt;
+	struct timespec seen;	/* when this restart was first seen */
+	struct timespec killed;	/* 0: it was not */
+} follow_t;
+
+typedef enum {
+	FOLLOW_ON,		/* look again */
+	FOLLOW_RELEASED,	/* the scheduler may start it now */
+	FOLLOW_LEFT,		/* nothing to do for it any more */
+} follow_result_t;
+
+/* Is this a job to follow? Needs the job read lock. */
+extern bool follow_wants(job_record_t *job_ptr);
+
+/* Needs the job read lock. Free with xfree(). */
+extern follow_t *follow_create(job_record_t *job_ptr);
+
+/*
+ * Do what the job needs now. Needs conf read, job write and node read locks;
+ * touches memory only, and queues messages to slurmds.
+ */
+extern follow_result_t follow_step(follow_t *follow, int kill_wait_s);
+
+/* By the monotonic clock */
+extern double seconds_since(const struct timespec *then);
+
+#endif
