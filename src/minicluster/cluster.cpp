@@ -157,8 +157,6 @@ std::vector<std::string> Cluster::environment() const {
   std::vector<std::string> entries = {"SLURM_CONF=" + slurm_conf(),
                                       "PATH=" + staged(options_, "/usr/bin") + ":" +
                                           (search ? search : "/usr/bin:/bin") + ":/usr/sbin:/sbin"};
-  // Plugins built with AddressSanitizer need its runtime first in every program that loads them.
-  if (!options_.preload.empty()) entries.push_back("LD_PRELOAD=" + options_.preload);
   const std::string reports = "log_path=" + path("log/sanitizer");
   entries.push_back("ASAN_OPTIONS=detect_leaks=0:" + reports);
   entries.push_back("UBSAN_OPTIONS=print_stacktrace=1:" + reports);
@@ -186,8 +184,13 @@ Status Cluster::start_munged() {
 }
 
 Status Cluster::start_slurmctld() {
-  const auto started = space_->start("slurmctld", {path("sbin/slurmctld"), "-D"}, environment(),
-                                     path("log/slurmctld.out"));
+  auto variables = environment();
+  std::vector<std::string> command = {path("sbin/slurmctld"), "-D"};
+  if (!options_.controller_stage.empty()) {
+    command.insert(command.end(), {"-f", path("etc/slurmctld.conf")});
+    variables.push_back("LD_PRELOAD=" + options_.sanitizer_runtimes);
+  }
+  const auto started = space_->start("slurmctld", command, variables, path("log/slurmctld.out"));
   if (!started) return started;
   return wait_for_start("slurmctld", [&] { return accepts_at(ports_[0]); });
 }
@@ -212,8 +215,8 @@ Status Cluster::start_slurmd(const std::string& node) {
 Status Cluster::start_healthd(const std::string& node) {
   auto variables = environment();
   if (!options_.healthd_preload.empty()) {
-    std::erase_if(variables, [](const auto& entry) { return starts_with(entry, "LD_PRELOAD="); });
-    variables.push_back("LD_PRELOAD=" + options_.preload + " " + options_.healthd_preload);
+    variables.push_back("LD_PRELOAD=" + options_.sanitizer_runtimes + " " +
+                        options_.healthd_preload);
     variables.push_back("ACRF_HOLD_DIR=" + path("run"));
   }
   const auto program = options_.healthd_program.empty() ? staged(options_, "/usr/sbin/acrf-healthd")

@@ -34,8 +34,8 @@ bool is_free(int port) {
   return ::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
 }
 
-std::string plugin_dirs(const ClusterOptions& options) {
-  const std::string ours = staged(options, ACRF_PLUGINDIR);
+std::string plugin_dirs(const ClusterOptions& options, const std::string& stage) {
+  const std::string ours = stage + ACRF_PLUGINDIR;
   std::string dirs;
   if (options.select == SelectInstall::kDropIn) dirs = ours + "/acrf/dropin:";
   if (options.select == SelectInstall::kNamed) dirs = ours + "/acrf/named:";
@@ -49,7 +49,8 @@ std::string host_name() {
   return text.substr(0, text.find('.'));
 }
 
-std::string slurm_conf(const ClusterOptions& options, const std::vector<int>& ports) {
+std::string slurm_conf(const ClusterOptions& options, const std::vector<int>& ports,
+                       const std::string& stage) {
   const std::string& root = options.root;
   std::string text = fmt::format(
       "ClusterName=acrf\n"
@@ -75,9 +76,10 @@ std::string slurm_conf(const ClusterOptions& options, const std::vector<int>& po
       "TaskPlugin=task/none\n"
       "MailProg=/bin/true\n"
       "ReturnToService=2\n"
+      "DebugFlags=NO_CONF_HASH\n"
       "GresTypes=gpu\n"
       "DefMemPerCPU=10\n",
-      host_name(), ports[0], root, plugin_dirs(options),
+      host_name(), ports[0], root, plugin_dirs(options, stage),
       options.select == SelectInstall::kNamed ? "select/acrf" : "select/cons_tres");
   if (!options.topology.empty()) text += "TopologyPlugin=topology/tree\n";
   text += options.slurm_conf;
@@ -189,7 +191,7 @@ Status write_cluster_files(const ClusterOptions& options, const std::vector<int>
   const std::string etc = root + "/etc/";
   const std::string spank = staged(options, ACRF_PLUGINDIR) + "/spank_acrf.so";
   const std::pair<std::string, std::string> files[] = {
-      {"slurm.conf", slurm_conf(options, ports)},
+      {"slurm.conf", slurm_conf(options, ports, options.stage)},
       {"gres.conf", gres_conf(options)},
       {"acrf.conf", acrf_conf(options)},
       {"plugstack.conf", "required " + spank + "\n"},
@@ -199,6 +201,11 @@ Status write_cluster_files(const ClusterOptions& options, const std::vector<int>
   };
   for (const auto& [name, text] : files)
     if (const auto written = write_file(etc + name, text, 0644); !written) return written;
+  if (!options.controller_stage.empty()) {
+    const auto text = slurm_conf(options, ports, options.controller_stage);
+    if (const auto written = write_file(etc + "slurmctld.conf", text, 0644); !written)
+      return written;
+  }
   if (!options.topology.empty())
     if (const auto written = write_file(etc + "topology.conf", options.topology, 0644); !written)
       return written;

@@ -20,9 +20,12 @@ struct ClusterOptions {
   SelectInstall select = SelectInstall::kDropIn;
   bool enforce = true;  // healthd's Mode
   bool healthd = true;
+  // For sanitized plugins: slurmctld alone takes its plugins from this stage, and it and healthd
+  // load the sanitizers' runtimes first. (slurmstepd could not fork with them.)
+  std::string controller_stage;
+  std::string sanitizer_runtimes;
   std::string healthd_program;  // in place of the staged acrf-healthd
   std::string healthd_preload;  // a library for acrf-healthd alone
-  std::string preload;          // a library for every program of the cluster
   std::string topology;         // text of topology.conf; empty: none
   std::string slurm_conf;       // lines to add to slurm.conf
   std::string acrf_conf;        // lines to add to acrf.conf

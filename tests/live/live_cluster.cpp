@@ -41,8 +41,8 @@ void LiveCluster::SetUp() {
 ClusterOptions LiveCluster::small() const {
   ClusterOptions options;
   options.root = root_;
-  options.stage = variable("LIVE_STAGE", options.stage);
-  options.preload = variable("LIVE_PRELOAD", "");
+  options.controller_stage = variable("LIVE_CONTROLLER_STAGE", "");
+  options.sanitizer_runtimes = variable("LIVE_RUNTIMES", "");
   options.healthd_program = variable("LIVE_HEALTHD", "");
   options.nodes = 4;
   options.slurm_conf = "SchedulerParameters=batch_sched_delay=0,bf_interval=1\n";
