@@ -14,10 +14,13 @@
 #include "slurm/slurm_errno.h"
 #include "slurm/slurm_version.h"
 
+#include "src/common/bitstring.h"
+#include "src/common/gres.h"
 #include "src/common/hostlist.h"
 #include "src/common/list.h"
 #include "src/common/log.h"
 #include "src/common/macros.h"
+#include "src/common/node_conf.h"
 #include "src/common/plugin.h"
 #include "src/common/select.h"
 #include "src/common/slurm_cred.h"
@@ -34,6 +37,14 @@
 	SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(22, 6, 0)
 #error "ACRF's plugins know Slurm 22.05"
 #endif
+
+/*
+ * Programs that link libslurm load select plugins too, and lack slurmctld's
+ * data: as weak symbols they are NULL there, where nobody looks at them.
+ */
+extern List job_list __attribute__((weak));
+extern node_record_t **node_record_table_ptr __attribute__((weak));
+extern int node_record_count __attribute__((weak));
 
 /*
  * When this slurmctld took control, 0 while it stands by. In no header, but it

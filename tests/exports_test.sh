@@ -20,11 +20,28 @@ exports() {
   fi
 }
 
+# needs_no_data TEST FILE: the plugin loads where slurmctld's data is missing, in every program that
+# links libslurm; functions are looked up only when they are called.
+needs_no_data() {
+  local data
+  echo "[ RUN      ] Exports.$1"
+  data=$(nm -D "$top_builddir/$2" | awk '$1 == "U" { print $2 }' |
+    grep -xE 'job_list|part_list|node_record_(table_ptr|count)|[a-z]+_node_bitmap|last_[a-z]+_update')
+  if [ -z "$data" ]; then
+    echo "[       OK ] Exports.$1 (0 ms)"
+  else
+    echo "$2 does not load without: $data"
+    echo "[  FAILED  ] Exports.$1 (0 ms)"
+    failures=1
+  fi
+}
+
 plugin='plugin_(name|type|version)|init|fini'
 exports JobSubmit .libs/job_submit_acrf.so "$plugin|job_submit|job_modify"
 exports Spank .libs/spank_acrf.so "$plugin|spank_plugin_version|spank_options|slurm_spank_[a-z_]+"
 for select in select_cons_tres select_acrf; do
   exports "$select" "plugins/select_acrf/.libs/$select.so" "$plugin|plugin_id|select_p_[a-z_]+"
+  needs_no_data "${select}NeedsNoData" "plugins/select_acrf/.libs/$select.so"
 done
 exports FakeNvml .libs/libnvidia-ml.so.1 'nvml[A-Za-z0-9_]+'
 exit $failures

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced by contrib/demo, contrib/check and contrib/bench: everything between a bare Debian machine
+# Sourced by contrib's commands: everything between a bare Debian machine
 # and a staged build. Says what it will install before it does; safe to run again at any time.
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

@@ -9,6 +9,8 @@
 
 #include "common/checkpoint_dir.h"
 #include "common/config_file.h"
+#include "common/topology_file.h"
+#include "core/hostlist.h"
 #include "core/policy.h"
 
 namespace {
@@ -46,7 +48,8 @@ acrf::Result<acrf::JobPolicy> resolve(const acrf_policy_request_t& request) {
 
 }  // namespace
 
-const char* const acrf_option_names[ACRF_OPTION_CNT] = {"policy", "checkpoint-dir", "max-requeues"};
+const char* const acrf_option_names[ACRF_OPTION_CNT] = {"policy", "checkpoint-dir", "max-requeues",
+                                                        "topology", "exclude-risk"};
 
 int acrf_check_option(const char* name, const char* value, char* refusal, std::size_t size) {
   return guarded(refusal, size, [&] {
@@ -107,6 +110,20 @@ int acrf_newest_checkpoint(const char* dir, char* path, std::size_t size) {
     const auto newest = acrf::newest_checkpoint(dir);
     if (!newest || newest->size() >= size) return -1;
     copy_sentence(*newest, path, size);
+    return 0;
+  });
+}
+
+int acrf_rank_order(const char* nodes, char* order, std::size_t size) {
+  return guarded(nullptr, 0, [&] {
+    const auto config = acrf::default_config_path();
+    const auto names = acrf::expand_hostlist(nodes);
+    if (!names || names->size() < 2) return -1;
+    const auto ordered = acrf::order_for_ring(config.substr(0, config.rfind('/')), *names);
+    if (!ordered) return -1;
+    const auto text = acrf::compress_hostlist(*ordered);
+    if (text.size() >= size) return -1;
+    copy_sentence(text, order, size);
     return 0;
   });
 }

@@ -12,8 +12,11 @@
 extern "C" {
 #endif
 
+/* How spank_job_env carries the token with the job */
+#define ACRF_POLICY_ENV "ACRF_POLICY="
+
 /* The option names, without "--acrf-", in the order of the values below */
-#define ACRF_OPTION_CNT 3
+#define ACRF_OPTION_CNT 5
 extern const char *const acrf_option_names[ACRF_OPTION_CNT];
 
 typedef struct {
@@ -62,6 +65,13 @@ extern int acrf_site_load(const char *slurm_conf_path, acrf_site_t *site,
  * -1 when there is none
  */
 extern int acrf_newest_checkpoint(const char *dir, char *path, size_t size);
+
+/*
+ * A job's nodes (a host list) in the order of ranks that makes a ring
+ * cheapest, by the topology.conf beside slurm.conf. RET 0 and a host list in
+ * `order`, or -1 when it can't be told or there is one node only
+ */
+extern int acrf_rank_order(const char *nodes, char *order, size_t size);
 
 #ifdef __cplusplus
 }

@@ -26,8 +26,9 @@
 
 #include "plugins/slurm_compat.h"
 
+#include "plugins/bridge/policy_bridge.h"
+
 /* How an entry of spank_job_env marks a job that ACRF looks after */
-#define ACRF_POLICY_ENV "ACRF_POLICY="
 #define ACRF_REQUEUE_TOKEN ACRF_POLICY_ENV "acrf:policy=requeue"
 
 typedef struct {

@@ -26,7 +26,7 @@ static acrf_site_t site;
 /* Variables that ACRF alone gives to a job; a submitter's own would mislead */
 static const char *const given_variables[] = {
 	"ACRF_JOB_POLICY", "ACRF_CHECKPOINT_DIR", "ACRF_RESUME_FROM",
-	"ACRF_RESTART_COUNT",
+	"ACRF_RESTART_COUNT", "ACRF_RANK_ORDER",
 };
 
 EXPORT int init(void)

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * select/acrf: every operation goes to select/cons_tres, which judges and
- * allocates. Built twice: as the drop-in, with cons_tres' own type and id, and
- * as select/acrf with an id of its own (ACRF_SELECT_NAMED).
+ * allocates; place.c proposes where, and ledger.c keeps count as jobs come and
+ * go. Built twice: as the drop-in, with cons_tres' own type and id, and as
+ * select/acrf with an id of its own (ACRF_SELECT_NAMED).
  */
+#include "plugins/select_acrf/decisions.h"
 #include "plugins/select_acrf/delegate.h"
+#include "plugins/select_acrf/job_request.h"
+#include "plugins/select_acrf/ledger.h"
+#include "plugins/select_acrf/place.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -26,6 +31,8 @@ EXPORT int init(void)
 
 EXPORT int fini(void)
 {
+	decisions_stop();
+	ledger_destroy();
 	delegate_close();
 	return SLURM_SUCCESS;
 }
@@ -47,6 +54,8 @@ EXPORT int select_p_job_init(List jobs)
 
 EXPORT int select_p_node_init(void)
 {
+	place_configure();
+	decisions_start();
 	return delegate.node_init();
 }
 
@@ -57,9 +66,19 @@ EXPORT int select_p_job_test(job_record_t *job_ptr, bitstr_t *bitmap,
 			     List *preemptee_job_list,
 			     bitstr_t *exc_core_bitmap)
 {
-	return delegate.job_test(job_ptr, bitmap, min_nodes, max_nodes,
-				 req_nodes, mode, preemptee_candidates,
-				 preemptee_job_list, exc_core_bitmap);
+	job_test_t test = {
+		.job_ptr = job_ptr,
+		.bitmap = bitmap,
+		.min_nodes = min_nodes,
+		.max_nodes = max_nodes,
+		.req_nodes = req_nodes,
+		.mode = mode,
+		.preemptee_candidates = preemptee_candidates,
+		.preemptee_job_list = preemptee_job_list,
+		.exc_core_bitmap = exc_core_bitmap,
+	};
+
+	return place_job_test(&test);
 }
 
 EXPORT int select_p_job_begin(job_record_t *job_ptr)
@@ -75,11 +94,17 @@ EXPORT int select_p_job_ready(job_record_t *job_ptr)
 EXPORT int select_p_job_expand(job_record_t *from_job_ptr,
 			       job_record_t *to_job_ptr)
 {
-	return delegate.job_expand(from_job_ptr, to_job_ptr);
+	int rc;
+
+	/* cons_tres moves the resources: count both jobs anew */
+	rc = delegate.job_expand(from_job_ptr, to_job_ptr);
+	ledger_distrust();
+	return rc;
 }
 
 EXPORT int select_p_job_resized(job_record_t *job_ptr, node_record_t *node_ptr)
 {
+	ledger_job_node(job_ptr, node_ptr);
 	return delegate.job_resized(job_ptr, node_ptr);
 }
 
@@ -90,17 +115,27 @@ EXPORT int select_p_job_signal(job_record_t *job_ptr, int signal)
 
 EXPORT int select_p_job_fini(job_record_t *job_ptr)
 {
+	ledger_job(job_ptr, -1);
+	job_note_guilty_nodes(job_ptr);
 	return delegate.job_fini(job_ptr);
 }
 
 EXPORT int select_p_job_suspend(job_record_t *job_ptr, bool indf_susp)
 {
-	return delegate.job_suspend(job_ptr, indf_susp);
+	int rc;
+
+	rc = delegate.job_suspend(job_ptr, indf_susp);
+	ledger_mark_job(job_ptr);
+	return rc;
 }
 
 EXPORT int select_p_job_resume(job_record_t *job_ptr, bool indf_susp)
 {
-	return delegate.job_resume(job_ptr, indf_susp);
+	int rc;
+
+	rc = delegate.job_resume(job_ptr, indf_susp);
+	ledger_mark_job(job_ptr);
+	return rc;
 }
 
 EXPORT bitstr_t *select_p_step_pick_nodes(job_record_t *job_ptr,
@@ -153,7 +188,12 @@ EXPORT int select_p_select_nodeinfo_set_all(void)
 
 EXPORT int select_p_select_nodeinfo_set(job_record_t *job_ptr)
 {
-	return delegate.nodeinfo_set(job_ptr);
+	int rc;
+
+	rc = delegate.nodeinfo_set(job_ptr);
+	if (IS_JOB_RUNNING(job_ptr) || IS_JOB_SUSPENDED(job_ptr))
+		ledger_job(job_ptr, 1);
+	return rc;
 }
 
 EXPORT int select_p_select_nodeinfo_get(select_nodeinfo_t *nodeinfo,
@@ -226,12 +266,20 @@ EXPORT int select_p_get_info_from_plugin(enum select_plugindata_info dinfo,
 
 EXPORT int select_p_update_node_config(int index)
 {
-	return delegate.update_node_config(index);
+	int rc;
+
+	rc = delegate.update_node_config(index);
+	ledger_distrust();
+	return rc;
 }
 
 EXPORT int select_p_reconfigure(void)
 {
-	return delegate.reconfigure();
+	int rc;
+
+	rc = delegate.reconfigure();
+	place_configure();
+	return rc;
 }
 
 EXPORT bitstr_t *select_p_resv_test(resv_desc_msg_t *resv_desc_ptr,

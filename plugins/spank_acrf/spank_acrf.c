@@ -18,6 +18,7 @@
 #include "plugins/bridge/policy_bridge.h"
 
 #define EXPORT __attribute__((visibility("default")))
+#define LONGEST_LIST 65536	/* of node names, compressed */
 #define LEAKED_OPTION "SLURM_SPANK__SLURM_SPANK_OPTION_acrf_acrf_"
 
 EXPORT const char plugin_name[] = "acrf";
@@ -59,6 +60,16 @@ static int _take_max_requeues(int val, const char *optarg, int remote)
 	return _check(2, optarg);
 }
 
+static int _take_topology(int val, const char *optarg, int remote)
+{
+	return _check(3, optarg);
+}
+
+static int _take_exclude_risk(int val, const char *optarg, int remote)
+{
+	return _check(4, optarg);
+}
+
 EXPORT struct spank_option spank_options[] = {
 	{ "acrf-policy", "none|requeue",
 	  "what happens to the job when hardware below it fails: requeue brings it back, on other nodes, from its newest complete checkpoint",
@@ -69,6 +80,12 @@ EXPORT struct spank_option spank_options[] = {
 	{ "acrf-max-requeues", "N",
 	  "hold the job instead of requeueing it once it has been restarted N times",
 	  1, 0, _take_max_requeues },
+	{ "acrf-topology", "pack|spread|block|any",
+	  "where the job's nodes shall be: pack (the default) close together, block on as few leaf switches as possible, spread over failure domains, any wherever it disturbs others least",
+	  1, 0, _take_topology },
+	{ "acrf-exclude-risk", "low|medium|high",
+	  "use nodes with this risk of failure or more only when nothing else fits",
+	  1, 0, _take_exclude_risk },
 	SPANK_OPTIONS_TABLE_END
 };
 
@@ -124,6 +141,19 @@ static void _drop_leaked_options(spank_t sp)
 	}
 }
 
+static void _set_rank_order(spank_t sp)
+{
+	char *nodes = malloc(LONGEST_LIST), *order = malloc(LONGEST_LIST);
+
+	if (nodes && order &&
+	    (spank_getenv(sp, "SLURM_JOB_NODELIST", nodes, LONGEST_LIST) ==
+	     ESPANK_SUCCESS) &&
+	    !acrf_rank_order(nodes, order, LONGEST_LIST))
+		spank_setenv(sp, "ACRF_RANK_ORDER", order, 1);
+	free(nodes);
+	free(order);
+}
+
 /* slurmstepd, as the job's user, before the batch script or a task begins */
 EXPORT int slurm_spank_task_init(spank_t sp, int ac, char **av)
 {
@@ -132,6 +162,7 @@ EXPORT int slurm_spank_task_init(spank_t sp, int ac, char **av)
 	if (!_is_batch_script(sp))
 		return ESPANK_SUCCESS;
 	_drop_leaked_options(sp);
+	_set_rank_order(sp);
 	if (spank_getenv(sp, "ACRF_JOB_POLICY", path, sizeof(path)) !=
 	    ESPANK_SUCCESS)
 		return ESPANK_SUCCESS;

@@ -133,4 +133,13 @@ Status SlurmClient::requeue(JobId job, bool hold) {
   return Done{};
 }
 
+Result<std::string> SlurmClient::state_directory() {
+  slurm_conf_t* conf = nullptr;
+  if (slurm_load_ctl_conf(0, &conf) != SLURM_SUCCESS)
+    return slurm_error("read slurmctld's configuration", slurm_get_errno());
+  const std::string directory = conf->state_save_location ? conf->state_save_location : "";
+  slurm_free_ctl_conf(conf);
+  return directory;
+}
+
 }  // namespace acrf

@@ -28,6 +28,9 @@ class SlurmClient {
   // Without a reason the node keeps the one it has.
   Status drain(const std::string& node, const std::optional<std::string>& reason);
 
+  // Where slurmctld keeps its state, on its own host.
+  Result<std::string> state_directory();
+
   // Batch jobs only, running or just ended; a held requeue waits for `scontrol release`.
   Status requeue(JobId job, bool hold);
 };

@@ -24,6 +24,12 @@ std::optional<std::string> assign(Config& config, const Setting& setting, std::s
     }
     return std::nullopt;
   }
+  if (const auto* flag = std::get_if<bool Config::*>(&setting.field)) {
+    if (!equals_ignoring_case(value, "on") && !equals_ignoring_case(value, "off"))
+      return "must be on or off";
+    config.*(*flag) = equals_ignoring_case(value, "on");
+    return std::nullopt;
+  }
   const auto number = parse_unsigned(value);
   if (!number || *number < static_cast<std::uint64_t>(setting.min) ||
       *number > static_cast<std::uint64_t>(setting.max)) {
@@ -80,7 +86,8 @@ std::optional<std::string> apply_line(Config& config, std::string_view line, int
 const std::vector<Setting>& settings() {
   static const std::vector<Setting> kSettings = {
       {"Mode", &Config::mode, 0, 0,
-       "observe: log what would be done and touch nothing. enforce: drain nodes and requeue jobs."},
+       "observe: log what would be done and touch nothing. enforce: drain nodes, requeue jobs and "
+       "choose the nodes and GPUs of jobs."},
       {"KernelLog", &Config::kernel_log, 0, 0,
        "Where acrf-healthd reads kernel records: /dev/kmsg, or a file of lines in the same "
        "format."},
@@ -98,6 +105,14 @@ const std::vector<Setting>& settings() {
        "Seconds between SIGTERM and SIGKILL for a requeued job on a node that ACRF drained."},
       {"MaxRequeues", &Config::max_requeues, 0, 1000,
        "Restarts after which a job is held instead; --acrf-max-requeues may lower it."},
+      {"Placement", &Config::placement, 0, 0,
+       "off: select/acrf passes every request to cons_tres untouched. on: it chooses nodes and "
+       "GPUs "
+       "(with Mode=enforce) or logs what it would have chosen."},
+      {"RiskJobGpus", &Config::risk_job_gpus, 1, 1000000,
+       "Jobs of at least this many GPUs keep off nodes of medium risk while others fit."},
+      {"RiskJobHours", &Config::risk_job_hours, 1, 100000,
+       "Jobs with at least this time limit, in hours, do so too."},
   };
   return kSettings;
 }
@@ -121,6 +136,8 @@ std::string setting_value(const Config& config, const Setting& setting) {
   if (const auto* text = std::get_if<std::string Config::*>(&setting.field)) return config.*(*text);
   if (const auto* mode = std::get_if<Mode Config::*>(&setting.field))
     return std::string(mode_name(config.*(*mode)));
+  if (const auto* flag = std::get_if<bool Config::*>(&setting.field))
+    return config.*(*flag) ? "on" : "off";
   return std::to_string(config.*std::get<int Config::*>(setting.field));
 }
 

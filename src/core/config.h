@@ -25,12 +25,15 @@ struct Config {
   int probe_timeout_s = 10;
   int requeue_kill_wait_s = 1;
   int max_requeues = 8;
+  bool placement = true;
+  int risk_job_gpus = 64;
+  int risk_job_hours = 24;
 
   std::map<std::string, int> line_of;  // setting -> line that set it; absent: the default holds
 };
 
 struct Setting {
-  using Field = std::variant<Mode Config::*, std::string Config::*, int Config::*>;
+  using Field = std::variant<Mode Config::*, std::string Config::*, int Config::*, bool Config::*>;
   std::string_view name;
   Field field;
   int min = 0;  // range of an int Field

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "core/policy.h"
 
+#include <utility>
+
 #include "core/text.h"
 
 namespace acrf {
@@ -8,6 +10,8 @@ namespace {
 
 constexpr std::string_view kTokenPrefix = "acrf:";
 constexpr int kMostRequeues = 1000;
+constexpr std::pair<std::string_view, int> kRiskLevels[] = {
+    {"low", 25}, {"medium", 50}, {"high", 75}};
 
 Error refusal(std::string_view name, std::string_view value, const std::string& why) {
   return {ErrorCode::kInvalid,
@@ -42,6 +46,20 @@ Status set_max_requeues(JobPolicy& policy, std::string_view value) {
   return Done{};
 }
 
+Status set_shape(JobPolicy& policy, std::string_view value) {
+  const auto shape = parse_shape(value);
+  if (!shape) return refusal("topology", value, "must be pack, spread, block or any");
+  policy.shape = *shape;
+  return Done{};
+}
+
+Status set_excluded_risk(JobPolicy& policy, std::string_view value) {
+  const auto risk = risk_of_level(value);
+  if (!risk) return refusal("exclude-risk", value, "must be low, medium or high");
+  policy.excluded_risk = *risk;
+  return Done{};
+}
+
 std::optional<JobPolicy> parse_token(std::string_view token) {
   JobPolicy policy;
   for (const auto pair : split(token, ',')) {
@@ -59,10 +77,18 @@ std::string_view name_of(RecoveryPolicy policy) {
   return policy == RecoveryPolicy::kRequeue ? "requeue" : "none";
 }
 
+std::optional<int> risk_of_level(std::string_view level) {
+  for (const auto& [name, risk] : kRiskLevels)
+    if (name == level) return risk;
+  return std::nullopt;
+}
+
 Status set_option(JobPolicy& policy, std::string_view name, std::string_view value) {
   if (name == "policy") return set_recovery(policy, value);
   if (name == "checkpoint-dir") return set_checkpoint_dir(policy, value);
   if (name == "max-requeues") return set_max_requeues(policy, value);
+  if (name == "topology") return set_shape(policy, value);
+  if (name == "exclude-risk") return set_excluded_risk(policy, value);
   return Error{ErrorCode::kInvalid, "--acrf-" + std::string(name) + ": no such option"};
 }
 
@@ -85,6 +111,9 @@ std::string to_token(const JobPolicy& policy) {
   token += ",max-requeues=" + std::to_string(policy.max_requeues);
   if (!policy.checkpoint_dir.empty())
     token += ",checkpoint-dir=" + encode_word(policy.checkpoint_dir);
+  if (policy.shape != Shape::kPack) token += ",topology=" + std::string(name_of(policy.shape));
+  for (const auto& [name, risk] : kRiskLevels)
+    if (risk == policy.excluded_risk) token += ",exclude-risk=" + std::string(name);
   return token;
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/result.h"
+#include "core/shape.h"
 
 namespace acrf {
 
@@ -17,6 +18,8 @@ struct JobPolicy {
   RecoveryPolicy recovery = RecoveryPolicy::kNone;
   std::string checkpoint_dir;  // empty: the job keeps no checkpoints
   int max_requeues = 0;
+  Shape shape = Shape::kPack;
+  int excluded_risk = 0;  // nodes of this risk or more are avoided; 0: the site decides
 };
 
 // One option as typed, by its name without "--acrf-". An Error says what is allowed; sbatch and
@@ -39,5 +42,8 @@ std::string to_token(const JobPolicy& policy);
 std::optional<JobPolicy> find_policy(std::string_view text);
 
 std::string_view name_of(RecoveryPolicy policy);
+
+// The risk, from 1 to 100, at which a level begins: low, medium or high.
+std::optional<int> risk_of_level(std::string_view level);
 
 }  // namespace acrf

@@ -135,7 +135,7 @@ Cluster::~Cluster() {
 }
 
 Status Cluster::launch() {
-  auto ports = free_ports(1 + options_.nodes);
+  auto ports = free_ports(port_count(options_));
   if (!ports) return ports.error();
   ports_ = std::move(*ports);
   if (const auto written = write_cluster_files(options_, ports_); !written) return written;
@@ -144,6 +144,7 @@ Status Cluster::launch() {
   space_ = std::make_unique<ProcessSpace>(std::move(*space));
   if (const auto started = start_munged(); !started) return started;
   if (const auto started = start_slurmctld(); !started) return started;
+  if (options_.cloud_nodes) return wait_for_nodes();
   for (const auto& node : nodes())
     if (const auto started = start_slurmd(node); !started) return started;
   if (options_.healthd)
@@ -186,13 +187,36 @@ Status Cluster::start_munged() {
 Status Cluster::start_slurmctld() {
   auto variables = environment();
   std::vector<std::string> command = {path("sbin/slurmctld"), "-D"};
+  std::string preloaded = options_.controller_preload;
   if (!options_.controller_stage.empty()) {
     command.insert(command.end(), {"-f", path("etc/slurmctld.conf")});
-    variables.push_back("LD_PRELOAD=" + options_.sanitizer_runtimes);
+    preloaded = options_.sanitizer_runtimes + " " + preloaded;  // sanitizers want to be first
   }
+  if (!preloaded.empty()) variables.push_back("LD_PRELOAD=" + preloaded);
   const auto started = space_->start("slurmctld", command, variables, path("log/slurmctld.out"));
   if (!started) return started;
   return wait_for_start("slurmctld", [&] { return accepts_at(ports_[0]); });
+}
+
+Status Cluster::restart_slurmctld() {
+  if (const auto sent = signal("slurmctld", SIGTERM); !sent) return sent;
+  if (!wait_for_end("slurmctld")) return Error{ErrorCode::kUnavailable, "slurmctld did not end"};
+  return start_slurmctld();
+}
+
+Status Cluster::change_select(SelectInstall select) {
+  const bool new_type =
+      (select == SelectInstall::kNamed) != (options_.select == SelectInstall::kNamed);
+  options_.named_stays |= options_.select == SelectInstall::kNamed;
+  options_.select = select;
+  if (const auto written = write_slurm_conf(options_, ports_); !written) return written;
+  for (const auto& node : new_type ? nodes() : std::vector<std::string>{}) {
+    if (const auto sent = signal("slurmd-" + node, SIGTERM); !sent) return sent;
+    if (!wait_for_end("slurmd-" + node))
+      return Error{ErrorCode::kUnavailable, "slurmd on " + node + " did not end"};
+    if (const auto started = start_slurmd(node); !started) return started;
+  }
+  return restart_slurmctld();
 }
 
 Status Cluster::wait_for_start(const std::string& daemon, const std::function<bool()>& accepts) {
@@ -226,15 +250,16 @@ Status Cluster::start_healthd(const std::string& node) {
 }
 
 Status Cluster::wait_for_nodes() {
+  const std::string ready = options_.cloud_nodes ? "idle~" : "idle";
   const auto all_idle = [&] {
-    const auto states = run({"sinfo", "-h", "-N", "-o", "%T"});
+    const auto states = run({"sinfo", "-h", "-N", "-p", "main", "-o", "%T"});
     int idle = 0;
-    for (const auto state : split(trim(states.output), '\n')) idle += state == "idle";
+    for (const auto state : split(trim(states.output), '\n')) idle += state == ready;
     return idle == options_.nodes;
   };
   if (!wait_until(all_idle, std::chrono::seconds(60), milliseconds(50)))
     return Error{ErrorCode::kUnavailable, "not all nodes became idle within 60 s"};
-  if (!options_.healthd) return Done{};
+  if (!options_.healthd || options_.cloud_nodes) return Done{};
   // healthd takes up the kernel log where it finds it, so nothing may be injected before.
   const auto all_watched = [&] {
     for (const auto& node : nodes()) {

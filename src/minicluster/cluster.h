@@ -7,6 +7,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,10 +36,18 @@ class Cluster {
                     std::chrono::milliseconds limit = std::chrono::seconds(60)) const;
 
   Status start_slurmctld();
+  Status start_slurmd(const std::string& node);
   Status start_healthd(const std::string& node);
   // Daemon names: munged, slurmctld, slurmd-NODE, healthd-NODE.
   Status signal(const std::string& daemon, int signal);
   bool wait_for_end(const std::string& daemon);
+  // Ends slurmctld in good order and starts it again.
+  Status restart_slurmctld();
+  // What an admin does to put select/acrf in or take it out: slurm.conf changes, slurmctld restarts
+  // (and every slurmd, when SelectType changes), jobs go on.
+  Status change_select(SelectInstall select);
+  // Exit status once it has ended (128+N for signal N); nothing while it runs.
+  Result<std::optional<int>> ended(const std::string& daemon) { return space_->ended(daemon); }
   // SIGKILL, and waits until it is gone.
   Status kill(const std::string& daemon);
   Status keep();
@@ -53,7 +62,6 @@ class Cluster {
       : options_(std::move(options)), lock_(std::move(lock)) {}
   Status launch();
   Status start_munged();
-  Status start_slurmd(const std::string& node);
   Status wait_for_nodes();
   // Until the daemon accepts connections; at once when it has ended instead.
   Status wait_for_start(const std::string& daemon, const std::function<bool()>& accepts);

@@ -39,7 +39,9 @@ std::string plugin_dirs(const ClusterOptions& options, const std::string& stage)
   std::string dirs;
   if (options.select == SelectInstall::kDropIn) dirs = ours + "/acrf/dropin:";
   if (options.select == SelectInstall::kNamed) dirs = ours + "/acrf/named:";
-  return dirs + ours + ":" + ACRF_SYSTEM_PLUGINDIR;
+  dirs += ours + ":" + ACRF_SYSTEM_PLUGINDIR;
+  if (options.named_stays) dirs += ":" + ours + "/acrf/named";
+  return dirs;
 }
 
 std::string host_name() {
@@ -47,6 +49,41 @@ std::string host_name() {
   ::gethostname(name, sizeof name - 1);
   const std::string text(name);
   return text.substr(0, text.find('.'));
+}
+
+std::string all_nodes(const ClusterOptions& options) {
+  return fmt::format("n[1-{}]", options.nodes);
+}
+
+// Nodes in the cloud are always "powered down": slurmctld gives them to jobs, which then wait for
+// the power saving thread to start the nodes. That thread looks once, at the start, and not again,
+// so that nodes never change their power state and are free as soon as a job is cancelled. Their
+// address is one to which the kernel opens no connection: slurmctld gives up at once, where a
+// refused connection would be tried again for 20 s.
+std::string cloud_node_lines(const ClusterOptions& options) {
+  return fmt::format(
+      "ResumeProgram=/bin/true\n"
+      "SuspendProgram=/bin/true\n"
+      "SuspendTime=60\n"
+      "SlurmctldParameters=power_save_min_interval=65535,power_save_interval=65535\n"
+      "PrivateData=cloud\n"
+      "NodeName={} NodeAddr=255.255.255.255 Sockets=2 CoresPerSocket=64 ThreadsPerCore=1 "
+      "RealMemory=2000000 Gres=gpu:h100:{} State=CLOUD\n",
+      all_nodes(options), options.gpus_per_node);
+}
+
+std::string node_lines(const ClusterOptions& options, const std::vector<int>& ports) {
+  if (options.cloud_nodes) return cloud_node_lines(options);
+  std::string text;
+  const auto names = node_names(options);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += fmt::format(
+        "NodeName={} NodeHostname=localhost NodeAddr=127.0.0.1 Port={} Sockets=2 CoresPerSocket=8 "
+        "ThreadsPerCore=1 RealMemory={} Gres=gpu:h100:{}{}{} State=UNKNOWN\n",
+        names[i], ports[i + 1], options.memory_mb, options.gpus_per_node,
+        options.gres.empty() ? "" : ",", options.gres);
+  }
+  return text;
 }
 
 std::string slurm_conf(const ClusterOptions& options, const std::vector<int>& ports,
@@ -82,25 +119,40 @@ std::string slurm_conf(const ClusterOptions& options, const std::vector<int>& po
       host_name(), ports[0], root, plugin_dirs(options, stage),
       options.select == SelectInstall::kNamed ? "select/acrf" : "select/cons_tres");
   if (!options.topology.empty()) text += "TopologyPlugin=topology/tree\n";
-  text += options.slurm_conf;
-  const auto names = node_names(options);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    text += fmt::format(
-        "NodeName={} NodeHostname=localhost NodeAddr=127.0.0.1 Port={} Sockets=2 CoresPerSocket=8 "
-        "ThreadsPerCore=1 RealMemory=1000 Gres=gpu:h100:{} State=UNKNOWN\n",
-        names[i], ports[i + 1], options.gpus_per_node);
-  }
+  text += options.slurm_conf + node_lines(options, ports);
   return text + "PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n";
 }
 
+// gres.conf's Links of one GPU: a count for each GPU, -1 for itself.
+std::string links(const ClusterOptions& options, int gpu) {
+  if (!options.gpu_islands) return "";
+  std::string text;
+  for (int other = 0; other < options.gpus_per_node; ++other)
+    text += (text.empty() ? " Links=" : ",") + std::string(other == gpu           ? "-1"
+                                                           : other % 2 == gpu % 2 ? "18"
+                                                                                  : "1");
+  return text;
+}
+
+// Half of the GPUs are at the first socket's cores.
+std::string gres_lines(const ClusterOptions& options, const std::string& nodes,
+                       const std::string& device, int cores) {
+  std::string text;
+  for (int gpu = 0; gpu < options.gpus_per_node; ++gpu) {
+    const int first = gpu < options.gpus_per_node / 2 ? 0 : cores / 2;
+    text +=
+        fmt::format("NodeName={} Name=gpu Type=h100 File={}/dev/{}{} Cores={}-{}{}\n", nodes,
+                    options.root, device, gpu, first, first + cores / 2 - 1, links(options, gpu));
+  }
+  return text;
+}
+
 std::string gres_conf(const ClusterOptions& options) {
+  if (options.cloud_nodes) return gres_lines(options, all_nodes(options), "cloud-nvidia", 128);
   std::string text;
   for (const auto& node : node_names(options))
-    for (int gpu = 0; gpu < options.gpus_per_node; ++gpu)
-      text +=
-          fmt::format("NodeName={} Name=gpu Type=h100 File={}/dev/{}-nvidia{} Cores={}\n", node,
-                      options.root, node, gpu, gpu < options.gpus_per_node / 2 ? "0-7" : "8-15");
-  return text;
+    text += gres_lines(options, node, node + "-nvidia", 16);
+  return text + options.gres_conf;
 }
 
 std::string acrf_conf(const ClusterOptions& options) {
@@ -162,6 +214,10 @@ std::vector<std::string> node_names(const ClusterOptions& options) {
   return names;
 }
 
+int port_count(const ClusterOptions& options) {
+  return options.cloud_nodes ? 1 : 1 + options.nodes;
+}
+
 std::string staged(const ClusterOptions& options, const std::string& path) {
   return options.stage + path;
 }
@@ -182,6 +238,15 @@ Result<std::vector<int>> free_ports(int count) {
                            ports.size(), count, kFirstPort, kFirstPort + kPortRange - 1)};
 }
 
+Status write_slurm_conf(const ClusterOptions& options, const std::vector<int>& ports) {
+  const std::string etc = options.root + "/etc/";
+  const auto written =
+      write_file(etc + "slurm.conf", slurm_conf(options, ports, options.stage), 0644);
+  if (!written || options.controller_stage.empty()) return written;
+  return write_file(etc + "slurmctld.conf", slurm_conf(options, ports, options.controller_stage),
+                    0644);
+}
+
 Status write_cluster_files(const ClusterOptions& options, const std::vector<int>& ports) try {
   const std::string& root = options.root;
   for (const char* directory : {"dev", "etc", "log", "nodes", "run", "sbin", "spool", "state"})
@@ -191,7 +256,6 @@ Status write_cluster_files(const ClusterOptions& options, const std::vector<int>
   const std::string etc = root + "/etc/";
   const std::string spank = staged(options, ACRF_PLUGINDIR) + "/spank_acrf.so";
   const std::pair<std::string, std::string> files[] = {
-      {"slurm.conf", slurm_conf(options, ports, options.stage)},
       {"gres.conf", gres_conf(options)},
       {"acrf.conf", acrf_conf(options)},
       {"plugstack.conf", "required " + spank + "\n"},
@@ -201,14 +265,11 @@ Status write_cluster_files(const ClusterOptions& options, const std::vector<int>
   };
   for (const auto& [name, text] : files)
     if (const auto written = write_file(etc + name, text, 0644); !written) return written;
-  if (!options.controller_stage.empty()) {
-    const auto text = slurm_conf(options, ports, options.controller_stage);
-    if (const auto written = write_file(etc + "slurmctld.conf", text, 0644); !written)
-      return written;
-  }
+  if (const auto written = write_slurm_conf(options, ports); !written) return written;
   if (!options.topology.empty())
     if (const auto written = write_file(etc + "topology.conf", options.topology, 0644); !written)
       return written;
+  if (options.cloud_nodes) return make_devices(options, "cloud");
   for (const auto& node : node_names(options))
     if (const auto made = make_node(options, node); !made) return made;
   return Done{};

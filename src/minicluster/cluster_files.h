@@ -17,18 +17,27 @@ struct ClusterOptions {
   std::string stage = ACRF_STAGE;  // where `make install DESTDIR=` put ACRF
   int nodes = 8;
   int gpus_per_node = 8;
+  bool gpu_islands = false;  // gres.conf joins the even GPUs by NVLink, and the odd ones
+  // Nodes without slurmd that only slurmctld knows: their jobs are placed and hold their GPUs, but
+  // never start. Any number of them costs no process.
+  bool cloud_nodes = false;
+  int memory_mb = 1000;  // per node
   SelectInstall select = SelectInstall::kDropIn;
-  bool enforce = true;  // healthd's Mode
+  bool named_stays = false;  // in PluginDir, last, for the records of jobs that ran under it
+  bool enforce = true;       // healthd's Mode
   bool healthd = true;
   // For sanitized plugins: slurmctld alone takes its plugins from this stage, and it and healthd
   // load the sanitizers' runtimes first. (slurmstepd could not fork with them.)
   std::string controller_stage;
   std::string sanitizer_runtimes;
-  std::string healthd_program;  // in place of the staged acrf-healthd
-  std::string healthd_preload;  // a library for acrf-healthd alone
-  std::string topology;         // text of topology.conf; empty: none
-  std::string slurm_conf;       // lines to add to slurm.conf
-  std::string acrf_conf;        // lines to add to acrf.conf
+  std::string controller_preload;  // a library for slurmctld alone
+  std::string healthd_program;     // in place of the staged acrf-healthd
+  std::string healthd_preload;     // a library for acrf-healthd alone
+  std::string topology;            // text of topology.conf; empty: none
+  std::string gres;                // what nodes have besides GPUs, as in Gres=
+  std::string gres_conf;           // lines to add to gres.conf
+  std::string slurm_conf;          // lines to add to slurm.conf
+  std::string acrf_conf;           // lines to add to acrf.conf
 };
 
 // Node names are n1 ... nN.
@@ -37,8 +46,14 @@ std::vector<std::string> node_names(const ClusterOptions& options);
 // Ports on loopback that nobody listens on right now.
 Result<std::vector<int>> free_ports(int count);
 
-// Writes everything below options.root. `ports`: slurmctld's, then one per node.
+// How many ports the cluster needs: slurmctld's, then one per node that has a slurmd.
+int port_count(const ClusterOptions& options);
+
+// Writes everything below options.root, with port_count() `ports`.
 Status write_cluster_files(const ClusterOptions& options, const std::vector<int>& ports);
+
+// slurm.conf alone, and slurmctld's own when it has one.
+Status write_slurm_conf(const ClusterOptions& options, const std::vector<int>& ports);
 
 std::string staged(const ClusterOptions& options, const std::string& path);
 

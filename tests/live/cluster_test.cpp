@@ -38,7 +38,16 @@ class PrivateCluster : public LiveCluster {
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     pid_t pid = -1;
-    EXPECT_EQ(::posix_spawn(&pid, arguments[0], &files, nullptr, arguments.data(), environ), 0);
+    // A shell that put the tests into the background had them ignore SIGINT.
+    sigset_t interrupt;
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigdefault(&attributes, &interrupt);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    EXPECT_EQ(::posix_spawn(&pid, arguments[0], &files, &attributes, arguments.data(), environ), 0);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
     return pid;
   }
@@ -103,6 +112,25 @@ TEST_F(PrivateCluster, TakesATopology) {
   EXPECT_THAT(cluster().run({"scontrol", "show", "topology"}).output,
               HasSubstr("SwitchName=leaf2 Level=0 LinkSpeed=1 Nodes=n2"));
   EXPECT_THAT(cluster().run({"sinfo", "-h", "-o", "%G"}).output, HasSubstr("gpu:h100:4"));
+}
+
+TEST_F(PrivateCluster, CloudNodesAreAllocatedWithoutSlurmdAndFreedAtOnce) {
+  auto options = bare();
+  options.cloud_nodes = true;
+  options.nodes = 1000;
+  start(options);
+  const std::vector<std::string> states = {"sinfo", "-h", "-o", "%D %T"};
+  for (int run = 0; run < 2; ++run) {
+    const auto submitted =
+        cluster().run({"sbatch", "--parsable", "--output=/dev/null", "--gpus=4000", "--wrap=true"});
+    const std::string id(trim(submitted.output));
+    ASSERT_TRUE(wait_until([&] { return job(id).state == "CONFIGURING"; })) << submitted.errors;
+    EXPECT_EQ(job(id).nodes.size(), 500U);
+    EXPECT_THAT(cluster().run({"scontrol", "-d", "show", "job", id}).output,
+                HasSubstr("GRES=gpu:h100:8(IDX:0-7)"));
+    ASSERT_TRUE(cluster().run({"scancel", id}).ok());
+    EXPECT_EQ(cluster().run(states).output, "1000 idle~\n");
+  }
 }
 
 TEST_F(PrivateCluster, DirectoryInUseOrNotACluster) {

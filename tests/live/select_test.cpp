@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// select/acrf in front of cons_tres: every kind of job gets what cons_tres alone would give it.
+// select/acrf in front of cons_tres: how it is installed and turned off, and that jobs live through
+// both. With Placement=off every kind of job gets what cons_tres alone would give it.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -32,8 +33,8 @@ class Select : public LiveCluster {
   // State, and the nodes, cores and GPUs by index, of every task of a job.
   std::string allocation(const std::string& id) {
     std::string text;
-    for (const auto line :
-         split(cluster().run({"scontrol", "-d", "show", "job", id}).output, '\n')) {
+    const auto shown = cluster().run({"scontrol", "-d", "show", "job", id}).output;
+    for (const auto line : split(shown, '\n')) {
       const auto field = trim(line);
       for (const auto prefix : {"JobState=", "Nodes=", "TRES=", "NumNodes="})
         if (starts_with(field, prefix)) text += std::string(field) + "\n";
@@ -70,7 +71,9 @@ class Select : public LiveCluster {
   }
 
   std::string day_under(SelectInstall select) {
-    start(with(select));
+    auto options = with(select);
+    options.acrf_conf = "Placement=off\n";
+    start(options);
     return day_of_work();
   }
 };
@@ -94,15 +97,37 @@ TEST_F(Select, RunningJobsSurviveReconfigureAndRestart) {
     const auto before = allocation(id);
     ASSERT_TRUE(cluster().run({"scontrol", "reconfigure"}).ok());
     EXPECT_EQ(allocation(id), before);
-    ASSERT_TRUE(cluster().signal("slurmctld", SIGTERM).ok());
-    ASSERT_TRUE(cluster().wait_for_end("slurmctld"));
-    ASSERT_TRUE(cluster().start_slurmctld().ok());
+    ASSERT_TRUE(cluster().restart_slurmctld().ok());
     EXPECT_EQ(allocation(id), before);
     EXPECT_EQ(job(id).state, "RUNNING");
     const auto next = submit_sleeper({"--gpus=8"});
     ASSERT_TRUE(runs(next));
     EXPECT_NE(job(next).nodes, job(id).nodes);
   }
+}
+
+TEST_F(Select, GoesInAndOutWhileJobsRun) {
+  start(with(SelectInstall::kStock));
+  std::vector<std::pair<std::string, std::string>> jobs;  // id, allocation
+  const auto add_job = [&] {
+    const auto id = submit_sleeper({"--gpus=2"});
+    ASSERT_TRUE(runs(id));
+    jobs.emplace_back(id, allocation(id));
+  };
+  add_job();
+  for (const auto select : {SelectInstall::kDropIn, SelectInstall::kStock, SelectInstall::kNamed,
+                            SelectInstall::kDropIn, SelectInstall::kNamed, SelectInstall::kStock}) {
+    const auto changed = cluster().change_select(select);
+    ASSERT_TRUE(changed.ok()) << changed.error().sentence;
+    for (const auto& [id, before] : jobs) ASSERT_EQ(allocation(id), before);
+    add_job();
+  }
+  for (const auto& [id, before] : jobs) ASSERT_TRUE(cluster().run({"scancel", id}).ok());
+  EXPECT_TRUE(wait_until([&] {
+    const auto used = cluster().run({"sinfo", "-h", "-N", "-O", "GresUsed:40"}).output;
+    return used.find("gpu:h100:0(IDX:N/A)") != std::string::npos &&
+           cluster().run({"sinfo", "-h", "-N", "-t", "mix,alloc,comp"}).output.empty();
+  }));
 }
 
 }  // namespace

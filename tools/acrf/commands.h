@@ -19,7 +19,10 @@ struct CommandLine {
 
 void add_checkpoint_command(CommandLine& line);
 void add_conf_command(CommandLine& line);
+void add_explain_command(CommandLine& line);
 void add_inject_command(CommandLine& line);
+void add_place_command(CommandLine& line);
+void add_rank_order_command(CommandLine& line);
 
 // Prints "acrf: sentence" and makes the command end with 1.
 void fail(CommandLine& line, const Error& error);

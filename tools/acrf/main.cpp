@@ -24,7 +24,10 @@ int main(int argc, char** argv) {
   app.fallthrough();
   acrf::add_checkpoint_command(line);
   acrf::add_conf_command(line);
+  acrf::add_explain_command(line);
   acrf::add_inject_command(line);
+  acrf::add_place_command(line);
+  acrf::add_rank_order_command(line);
   CLI11_PARSE(app, argc, argv);
   return line.status;
 }

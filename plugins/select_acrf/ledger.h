@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What every node has and what is free, as the placement engine sees it.
+ *
+ * slurmctld's own records are the truth. Looking at all of them for each
+ * decision would cost more than the decision, so changes are marked as jobs
+ * come and go, and what is about to be used is looked at again. All functions
+ * want the locks that select_p_job_test() holds.
+ */
+#ifndef ACRF_SELECT_LEDGER_H
+#define ACRF_SELECT_LEDGER_H
+
+#include "plugins/slurm_compat.h"
+
+#include "plugins/bridge/place_bridge.h"
+
+/*
+ * Make an engine for the node table and topology as they are now; reads files,
+ * so only while slurmctld reads its own. Without an engine `problem` says why
+ */
+extern void ledger_create(char *problem, size_t size);
+extern void ledger_destroy(void);
+
+/* Count everything anew before the next decision */
+extern void ledger_distrust(void);
+
+/*
+ * Bring the books up to date. RET the engine, or NULL when there is none for
+ * this node table
+ */
+extern acrf_placer_t *ledger_open(void);
+
+/* The job got its resources (1), or lost them (-1) */
+extern void ledger_job(job_record_t *job_ptr, int by);
+/* The job loses one node; call it before cons_tres takes it out */
+extern void ledger_job_node(job_record_t *job_ptr, node_record_t *node_ptr);
+/* Something else about the job's nodes changed */
+extern void ledger_mark_job(job_record_t *job_ptr);
+
+/* As last seen */
+extern const acrf_node_t *ledger_node(int node);
+
+/* Look at a node again. RET true when the books were right */
+extern bool ledger_check(int node);
+
+/* Look at all nodes again, and count the jobs' CPUs and memory again */
+extern void ledger_audit(void);
+
+/*
+ * Nodes to avoid or with GPUs to hide, as last seen. ledger_find_tokens() looks
+ * again at those of the bitmap that may be among them
+ */
+extern bitstr_t *ledger_flagged(void);
+extern void ledger_find_tokens(bitstr_t *bitmap);
+
+#endif

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugins/select_acrf/place.h"
+
+#include <time.h>
+
+#include "plugins/bridge/place_bridge.h"
+#include "plugins/select_acrf/decisions.h"
+#include "plugins/select_acrf/delegate.h"
+#include "plugins/select_acrf/gpu_mask.h"
+#include "plugins/select_acrf/job_request.h"
+#include "plugins/select_acrf/ledger.h"
+
+#define COMPLAIN_INTERVAL_S 60
+#define PLAN_BUDGET_US 10000.0	/* a slower engine is left alone for a while */
+#define PLAN_PAUSE_S 60
+#define PLAN_ROUNDS 4		/* when nodes turn out to have changed */
+#define AUDIT_INTERVAL_S 60
+#define LARGE_SHARE 20		/* part of the candidates, 1/N: worth a doubt */
+#define REFUSED_JOBS 64		/* remembered */
+
+static acrf_place_site_t site;
+static time_t paused_until, audited;
+static uint32_t refused_jobs[REFUSED_JOBS];
+static const char *const shape_names[] = { "pack", "spread", "block", "any" };
+
+extern void place_configure(void)
+{
+	acrf_place_site_t loaded;
+	char problem[1024] = "";
+
+	/* A faulty file leaves in force what was: GPUs stay in quarantine */
+	if (!acrf_place_site_load(slurm_conf.slurm_conf, &loaded, problem,
+				  sizeof(problem)))
+		site = loaded;
+	else
+		error("select/acrf: %s; %s", problem, site.placement ?
+		      "going on with the settings as they were" :
+		      "leaving all jobs to cons_tres");
+	problem[0] = '\0';
+	ledger_create(problem, sizeof(problem));
+	if (*problem)
+		error("select/acrf: %s; leaving all jobs to cons_tres",
+		      problem);
+}
+
+static void _complain(const char *what)
+{
+	static time_t said;
+	static int unsaid;
+	time_t now = time(NULL);
+
+	unsaid++;
+	if (now - said < COMPLAIN_INTERVAL_S)
+		return;
+	error("select/acrf: %s; plain cons_tres decides (%d times since last said)",
+	      what, unsaid);
+	said = now;
+	unsaid = 0;
+}
+
+static double _us_since(const struct timespec *start, clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return ((now.tv_sec - start->tv_sec) * 1e6) +
+	       ((now.tv_nsec - start->tv_nsec) / 1e3);
+}
+
+/* What a refused test may leave changed in the job */
+typedef struct {
+	uint64_t pn_min_memory, bit_flags;
+	uint32_t min_cpus, total_cpus;
+	time_t start_time;
+	bool best_switch;
+} job_state_t;
+
+static job_state_t _save_job(job_record_t *job_ptr)
+{
+	return (job_state_t) {
+		.pn_min_memory = job_ptr->details->pn_min_memory,
+		.bit_flags = job_ptr->bit_flags,
+		.min_cpus = job_ptr->details->min_cpus,
+		.total_cpus = job_ptr->total_cpus,
+		.start_time = job_ptr->start_time,
+		.best_switch = job_ptr->best_switch,
+	};
+}
+
+static void _restore_job(job_record_t *job_ptr, const job_state_t *state)
+{
+	job_ptr->details->pn_min_memory = state->pn_min_memory;
+	job_ptr->bit_flags = state->bit_flags;
+	job_ptr->details->min_cpus = state->min_cpus;
+	job_ptr->total_cpus = state->total_cpus;
+	job_ptr->start_time = state->start_time;
+	job_ptr->best_switch = state->best_switch;
+}
+
+static int _judge(const job_test_t *test, bitstr_t *bitmap,
+		  List preemptee_candidates, decision_t *decision)
+{
+	struct timespec start;
+	int rc;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	rc = delegate.job_test(test->job_ptr, bitmap, test->min_nodes,
+			       test->max_nodes, test->req_nodes, test->mode,
+			       preemptee_candidates, test->preemptee_job_list,
+			       test->exc_core_bitmap);
+	decision->delegate_us += _us_since(&start, CLOCK_MONOTONIC);
+	return rc;
+}
+
+/* --- All nodes, as plain Slurm would --------------------------------------*/
+
+static bool _takes_gpus(job_record_t *job_ptr)
+{
+	return job_ptr->gres_list_req ||
+	       (job_ptr->details && (job_ptr->details->whole_node == 1));
+}
+
+/* Hide what is in quarantine, and leave out nodes that can't be judged yet */
+static void _hide_flagged(const job_test_t *test, gpu_mask_t *mask)
+{
+	bitstr_t *flagged = ledger_flagged();
+	int last = bit_fls(flagged);
+
+	for (int i = bit_ffs(flagged); (i >= 0) && (i <= last); i++) {
+		const acrf_node_t *node = ledger_node(i);
+		gres_node_state_t *gres_ns;
+
+		if (!bit_test(flagged, i) || !bit_test(test->bitmap, i))
+			continue;
+		/* An exclusive job would get all GPUs of the node */
+		if (node->unready || (node->quarantined &&
+		    (test->job_ptr->details->whole_node == 1)))
+			bit_clear(test->bitmap, i);
+		else if (node->quarantined &&
+			 (gres_ns = gpus_of_node(node_record_table_ptr[i])) &&
+			 gres_ns->gres_bit_alloc)
+			gpu_mask_add(mask, gres_ns, node->quarantined);
+	}
+}
+
+/* Nodes that the job should only get when nothing else fits; NULL: none */
+static bitstr_t *_doubtful(const job_test_t *test, bitstr_t *avoided)
+{
+	bitstr_t *flagged = ledger_flagged(), *doubtful = NULL;
+	int last = bit_fls(flagged);
+
+	if (avoided)
+		doubtful = bit_copy(avoided);
+	for (int i = bit_ffs(flagged); (i >= 0) && (i <= last); i++) {
+		if (!bit_test(flagged, i) || !ledger_node(i)->suspect)
+			continue;
+		if (!doubtful)
+			doubtful = bit_alloc(bit_size(flagged));
+		bit_set(doubtful, i);
+	}
+	if (doubtful && test->job_ptr->details->req_node_bitmap)
+		bit_and_not(doubtful, test->job_ptr->details->req_node_bitmap);
+	return doubtful;
+}
+
+/* A GPU of the node is in quarantine and a job still has it */
+static bool _holds_quarantined(int i)
+{
+	const acrf_node_t *node = ledger_node(i);
+
+	return bit_test(ledger_flagged(), i) &&
+	       (node->quarantined & node->gpus & ~node->free);
+}
+
+static bool _job_is_in_the_way(job_record_t *job_ptr)
+{
+	bitstr_t *nodes = job_ptr->node_bitmap;
+	int last = nodes ? bit_fls(nodes) : -1;
+
+	for (int i = nodes ? bit_ffs(nodes) : -1; (i >= 0) && (i <= last); i++)
+		if (bit_test(nodes, i) && _holds_quarantined(i))
+			return true;
+	return false;
+}
+
+/*
+ * Whom the job may preempt. cons_tres simulates the end of those jobs, and a
+ * GPU in quarantine would then look free: they would be ended in vain. So jobs
+ * on a node with such a GPU are spared until its holder has gone. RET a list
+ * for FREE_NULL_LIST(), or NULL when nobody may be preempted
+ */
+static List _preemptable(const job_test_t *test)
+{
+	List jobs = NULL;
+	ListIterator iter;
+	job_record_t *job_ptr;
+
+	if (!test->preemptee_candidates)
+		return NULL;
+	iter = list_iterator_create(test->preemptee_candidates);
+	while ((job_ptr = list_next(iter))) {
+		if (_job_is_in_the_way(job_ptr))
+			continue;
+		if (!jobs)
+			jobs = list_create(NULL);
+		list_append(jobs, job_ptr);
+	}
+	list_iterator_destroy(iter);
+	return jobs;
+}
+
+/*
+ * cons_tres has chosen nodes to keep off: see whether it finds others. The
+ * first answer is asked for again when it does not.
+ */
+static int _judge_again(const job_test_t *test, bitstr_t *all,
+			bitstr_t *doubtful, List preemptable,
+			const job_state_t *before, decision_t *decision)
+{
+	int rc;
+
+	bit_copybits(test->bitmap, all);
+	bit_and_not(test->bitmap, doubtful);
+	_restore_job(test->job_ptr, before);
+	rc = _judge(test, test->bitmap, NULL, decision);
+	if (rc == SLURM_SUCCESS)
+		return rc;
+	bit_copybits(test->bitmap, all);
+	_restore_job(test->job_ptr, before);
+	return _judge(test, test->bitmap, preemptable, decision);
+}
+
+static int _judge_all(const job_test_t *test, bitstr_t *avoided,
+		      decision_t *decision)
+{
+	gpu_mask_t mask = { 0 };
+	bitstr_t *doubtful = NULL, *all = NULL;
+	job_state_t before = _save_job(test->job_ptr);
+	List preemptable;
+	int rc;
+
+	ledger_find_tokens(test->bitmap);
+	preemptable = _preemptable(test);
+	if (_takes_gpus(test->job_ptr))
+		_hide_flagged(test, &mask);
+	if ((test->mode == SELECT_MODE_RUN_NOW) &&
+	    (doubtful = _doubtful(test, avoided)))
+		all = bit_copy(test->bitmap);
+	rc = _judge(test, test->bitmap, preemptable, decision);
+	if ((rc == SLURM_SUCCESS) && doubtful &&
+	    bit_overlap_any(test->bitmap, doubtful) &&
+	    !(test->preemptee_job_list && *test->preemptee_job_list))
+		rc = _judge_again(test, all, doubtful, preemptable, &before,
+				  decision);
+	gpu_mask_undo(&mask);
+	FREE_NULL_LIST(preemptable);
+	FREE_NULL_BITMAP(doubtful);
+	FREE_NULL_BITMAP(all);
+	return rc;
+}
+
+/* --- The plan --------------------------------------------------------------*/
+
+/* A bitmap's words; Slurm's bit i is bit i % 64 of word i / 64 */
+static const uint64_t *_words(bitstr_t *bitmap)
+{
+	return bitmap ? (const uint64_t *) (bitmap + BITSTR_OVERHEAD) : NULL;
+}
+
+/* Slurm's own layout of bitmaps, looked at once */
+static bool _words_are_understood(void)
+{
+	static int understood = -1;
+	bitstr_t *bitmap;
+
+	if (understood >= 0)
+		return understood;
+	bitmap = bit_alloc(130);
+	bit_set(bitmap, 1);
+	bit_set(bitmap, 70);
+	bit_set(bitmap, 129);
+	understood = (_words(bitmap)[0] == 2) && (_words(bitmap)[1] == 64) &&
+		     (_words(bitmap)[2] == 2);
+	FREE_NULL_BITMAP(bitmap);
+	return understood;
+}
+
+/* RET true when the plan's nodes are what the engine thinks they are */
+static bool _plan_holds(const acrf_plan_t *plan)
+{
+	bool holds = true;
+
+	for (int i = 0; i < plan->node_cnt; i++)
+		holds &= ledger_check(plan->nodes[i]);
+	return holds;
+}
+
+static int _plan_once(const job_test_t *test, acrf_placer_t *placer,
+		      const acrf_request_t *request, bitstr_t *avoided,
+		      acrf_plan_t *plan)
+{
+	bitstr_t *required = test->job_ptr->details->req_node_bitmap;
+
+	return acrf_placer_plan(placer, request, _words(test->bitmap),
+				_words(required),
+				request->ever ? NULL : _words(avoided), plan);
+}
+
+/* RET true with a plan; false when cons_tres shall look at all nodes */
+static bool _plan(const job_test_t *test, acrf_placer_t *placer,
+		  const acrf_request_t *request, bitstr_t *avoided,
+		  acrf_plan_t *plan, decision_t *decision)
+{
+	struct timespec start, worked;
+	int rc = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &worked);
+	for (int round = 0; round < PLAN_ROUNDS; round++) {
+		rc = _plan_once(test, placer, request, avoided, plan);
+		if ((rc <= 0) || request->ever || _plan_holds(plan))
+			break;
+		rc = 0;		/* the books were behind: plan again */
+	}
+	decision->plan_us = _us_since(&start, CLOCK_MONOTONIC);
+	if (rc < 0)
+		_complain("the placement engine failed");
+	/* Its own work, not what a busy machine makes it wait */
+	if (_us_since(&worked, CLOCK_THREAD_CPUTIME_ID) > PLAN_BUDGET_US) {
+		paused_until = time(NULL) + PLAN_PAUSE_S;
+		_complain("the placement engine took too long");
+	}
+	return rc > 0;
+}
+
+static void _describe(const acrf_plan_t *plan, const acrf_request_t *request,
+		      decision_t *decision)
+{
+	decision->nodes = plan->node_cnt;
+	for (int i = 0; i < plan->node_cnt; i++)
+		decision->gpus += __builtin_popcountll(plan->gpus[i]);
+	decision->cost = plan->cost;
+	decision->runner_up = plan->runner_up;
+	decision->leaves = plan->leaves;
+	decision->pods = plan->pods;
+	decision->avoidable = plan->avoidable;
+	decision->certified = plan->certified;
+	decision->shape = shape_names[request->shape & 3];
+	strlcpy(decision->summary, plan->summary, sizeof(decision->summary));
+}
+
+/* --- Within the plan ---------------------------------------------------------*/
+
+/* Leave cons_tres only the GPUs of the plan (pin), or only healthy ones */
+static void _hide_others(const acrf_plan_t *plan, bool pin, gpu_mask_t *mask)
+{
+	for (int i = 0; i < plan->node_cnt; i++) {
+		const acrf_node_t *node = ledger_node(plan->nodes[i]);
+		uint64_t hide = node->quarantined;
+		gres_node_state_t *gres_ns;
+
+		if (pin && plan->gpus[i])
+			hide |= node->free & ~plan->gpus[i];
+		if ((hide & node->free) &&
+		    (gres_ns = gpus_of_node(
+				node_record_table_ptr[plan->nodes[i]])))
+			gpu_mask_add(mask, gres_ns, hide);
+	}
+}
+
+static int _judge_plan(const job_test_t *test, const acrf_plan_t *plan,
+		       const acrf_request_t *request, bool pin,
+		       decision_t *decision)
+{
+	job_record_t *job_ptr = test->job_ptr;
+	job_state_t before = _save_job(job_ptr);
+	bitstr_t *narrowed = bit_alloc(bit_size(test->bitmap));
+	gpu_mask_t mask = { 0 };
+	int rc;
+
+	for (int i = 0; i < plan->node_cnt; i++)
+		bit_set(narrowed, plan->nodes[i]);
+	/* Only an answer "now" is worth having from so few nodes */
+	if (test->mode == SELECT_MODE_WILL_RUN)
+		job_ptr->bit_flags |= TEST_NOW_ONLY;
+	if (!request->ever)
+		_hide_others(plan, pin && !request->whole_nodes, &mask);
+	rc = _judge(test, narrowed, NULL, decision);
+	gpu_mask_undo(&mask);
+	if (rc == SLURM_SUCCESS) {
+		job_ptr->bit_flags = before.bit_flags;
+		bit_copybits(test->bitmap, narrowed);
+	} else {
+		_restore_job(job_ptr, &before);
+	}
+	FREE_NULL_BITMAP(narrowed);
+	return rc;
+}
+
+/*
+ * A refusal costs as much as the plan is large, and comes on top of what plain
+ * cons_tres takes. Large jobs that were refused are therefore not tried again
+ * every time.
+ */
+static bool _worth_trying(const job_test_t *test, const acrf_plan_t *plan,
+			  int candidates)
+{
+	uint32_t job_id = test->job_ptr->job_id;
+	uint32_t *seen = &refused_jobs[job_id % REFUSED_JOBS];
+
+	if ((plan->node_cnt * LARGE_SHARE < candidates) || (*seen != job_id) ||
+	    !job_id)
+		return true;
+	*seen = 0;		/* the next time again */
+	return false;
+}
+
+static void _note_refusal(const job_test_t *test)
+{
+	time_t now = time(NULL);
+
+	refused_jobs[test->job_ptr->job_id % REFUSED_JOBS] =
+		test->job_ptr->job_id;
+	if (now - audited < AUDIT_INTERVAL_S)
+		return;
+	audited = now;
+	ledger_audit();
+}
+
+/* RET SLURM_SUCCESS when the job got its place within a plan */
+static int _try_plan(const job_test_t *test, acrf_placer_t *placer,
+		     const acrf_request_t *request, bitstr_t *avoided,
+		     decision_t *decision)
+{
+	acrf_plan_t plan = { 0 };
+	int rc;
+
+	decision->outcome = "no-plan";
+	if (!_plan(test, placer, request, avoided, &plan, decision))
+		return SLURM_ERROR;
+	_describe(&plan, request, decision);
+	if (!site.enforce) {
+		decision->outcome = "observed";
+		return SLURM_ERROR;
+	}
+	decision->outcome = "not-tried";
+	if (!_worth_trying(test, &plan, decision->candidates))
+		return SLURM_ERROR;
+	decision->outcome = "placed";
+	rc = _judge_plan(test, &plan, request, true, decision);
+	if ((rc != SLURM_SUCCESS) && !request->ever && !request->whole_nodes &&
+	    (plan.node_cnt * LARGE_SHARE < decision->candidates)) {
+		decision->outcome = "placed-other-gpus";
+		rc = _judge_plan(test, &plan, request, false, decision);
+	}
+	if (rc != SLURM_SUCCESS) {
+		decision->outcome = "refused";
+		_note_refusal(test);
+	}
+	return rc;
+}
+
+/*
+ * When a node goes down while a requeued job is completing there, slurmctld
+ * keeps the list of what the job had. Its next allocation would then be
+ * taken for one that the list describes already: its steps would get no GPUs,
+ * and at its end its nodes would not get theirs back.
+ */
+static void _forget_old_gres(const job_test_t *test)
+{
+	job_record_t *job_ptr = test->job_ptr;
+
+	if (site.enforce && (test->mode == SELECT_MODE_RUN_NOW) &&
+	    job_ptr->restart_cnt && IS_JOB_PENDING(job_ptr) &&
+	    !IS_JOB_COMPLETING(job_ptr))
+		FREE_NULL_LIST(job_ptr->gres_list_alloc);
+}
+
+static int _decide(const job_test_t *test, decision_t *decision)
+{
+	job_record_t *job_ptr = test->job_ptr;
+	bitstr_t *avoided = NULL;
+	acrf_request_t request;
+	acrf_placer_t *placer;
+	bool plan;
+	int rc = SLURM_ERROR;
+
+	decision->outcome = "off";
+	if (!site.placement || !job_ptr->details || !test->bitmap ||
+	    !_words_are_understood() ||
+	    (bit_size(test->bitmap) != node_record_count))
+		return _judge(test, test->bitmap, test->preemptee_candidates,
+			      decision);
+	if (!(placer = ledger_open())) {
+		_complain("no placement engine for this node table and topology");
+		decision->outcome = "no-engine";
+		return _judge(test, test->bitmap, test->preemptee_candidates,
+			      decision);
+	}
+	_forget_old_gres(test);
+	decision->candidates = bit_set_count(test->bitmap);
+	decision->outcome = "passed";
+	plan = job_request(job_ptr, test->min_nodes, test->max_nodes,
+			   test->req_nodes, &site, &request) &&
+	       (time(NULL) >= paused_until);
+	request.ever = (test->mode == SELECT_MODE_TEST_ONLY);
+	if (!request.ever && job_ptr->restart_cnt)
+		avoided = job_avoided_nodes(job_ptr);
+	if (plan)
+		rc = _try_plan(test, placer, &request, avoided, decision);
+	if (rc != SLURM_SUCCESS) {
+		if (request.ever || !site.enforce)
+			rc = _judge(test, test->bitmap,
+				    test->preemptee_candidates, decision);
+		else
+			rc = _judge_all(test, avoided, decision);
+	}
+	FREE_NULL_BITMAP(avoided);
+	return rc;
+}
+
+extern int place_job_test(const job_test_t *test)
+{
+	decision_t decision = {
+		.job_id = test->job_ptr->job_id,
+		.mode = test->mode,
+		.shape = "",
+		.runner_up = -1,
+	};
+	struct timespec start;
+	int rc;
+
+	clock_gettime(CLOCK_REALTIME, &decision.time);
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	rc = _decide(test, &decision);
+	decision.ok = (rc == SLURM_SUCCESS);
+	decision.total_us = _us_since(&start, CLOCK_MONOTONIC);
+	decisions_add(&decision);
+	return rc;
+}

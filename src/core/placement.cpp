@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/placement.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+
+namespace acrf {
+namespace {
+
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+int divide_up(std::int64_t a, std::int64_t b) { return static_cast<int>((a + b - 1) / b); }
+
+}  // namespace
+
+Placement::Placement(const Topology& topology, const Inventory& inventory)
+    : topology_(topology),
+      inventory_(inventory),
+      pack_(topology),
+      block_(RingPack::by_leaves(topology)),
+      free_(topology.leaves().size()),
+      work_(topology.node_count()) {
+  for (std::size_t i = 0; i < free_.size(); ++i) {
+    const auto& leaf = topology.leaf(static_cast<int>(i));
+    leaf_bounds_.emplace_back(leaf.first, leaf.end);
+  }
+}
+
+bool Placement::place(const PlaceRequest& request, NodeSet& candidates, const NodeSet* required,
+                      const NodeSet* avoid, Plan& plan) {
+  request_ = request;
+  required_ = required;
+  avoid_ = avoid;
+  chosen_.clear();
+  shares_.clear();
+  plan = {};
+  cost_ = 0;
+  runner_up_ = -1;
+  certified_ = false;
+  avoidable_ = 0;
+  if (request.whole_nodes && !request.ever) {
+    candidates &= inventory_.untouched();
+    candidates.subtract(inventory_.quarantined());
+  }
+  if (request.type != 0) {
+    const auto* typed = inventory_.of_type(request.type);
+    if (!typed) return false;
+    candidates &= *typed;
+  }
+  const bool placed = request.gpus_per_node > 0
+                          ? place_equal(request.gpus_per_node, candidates, plan)
+                          : place_total(candidates, plan);
+  if (placed) describe(plan);
+  return placed;
+}
+
+// --- Which nodes have room ---------------------------------------------------------------------
+
+void Placement::keep_with_room(NodeSet& eligible, std::uint32_t cpus,
+                               std::uint64_t memory_mb) const {
+  const bool any_untouched_fits =
+      cpus <= inventory_.least_cpus() && memory_mb <= inventory_.least_memory_mb();
+  auto& words = eligible.words();
+  const auto& untouched = inventory_.untouched().words();
+  for (std::size_t w = 0; w < words.size(); ++w) {
+    std::uint64_t doubtful = any_untouched_fits ? words[w] & ~untouched[w] : words[w];
+    for (; doubtful; doubtful &= doubtful - 1) {
+      const int position = static_cast<int>(w * 64) + std::countr_zero(doubtful);
+      const auto& node = inventory_.node(position);
+      const bool room = request_.ever
+                            ? node.cpus >= cpus && node.memory_mb >= memory_mb
+                            : node.free_cpus >= cpus && node.free_memory_mb >= memory_mb &&
+                                  (!request_.all_memory || node.free_memory_mb == node.memory_mb);
+      if (!room) eligible.clear(position);
+    }
+  }
+}
+
+void Placement::keep_fitting(NodeSet& eligible, int gpus, int cpus) const {
+  eligible &= request_.ever ? inventory_.with_gpus(gpus) : inventory_.with_free(gpus);
+  keep_with_room(eligible, static_cast<std::uint32_t>(std::max(cpus, request_.cpus_per_node)),
+                 request_.memory_per_node_mb);
+}
+
+// --- Tiers -------------------------------------------------------------------------------------
+
+void Placement::split_into_tiers(const NodeSet& eligible) {
+  tiers_.clear();
+  tiers_.push_back(eligible);
+  if (request_.ever) return;
+  const auto set_apart = [&](const NodeSet& worse) {
+    NodeSet part = tiers_.front();
+    part &= worse;
+    if (part.count() == 0) return;
+    tiers_.front().subtract(part);
+    tiers_.insert(tiers_.begin() + 1, std::move(part));
+  };
+  if (avoid_) set_apart(*avoid_);
+  if (!inventory_.all_sound()) {
+    set_apart(inventory_.suspect());
+    set_apart(inventory_.quarantined());
+    NodeSet risky(eligible.size());
+    inventory_.risky().each([&](int position) {
+      if (inventory_.node(position).health.risk >= request_.risk_limit) risky.set(position);
+      return true;
+    });
+    set_apart(risky);
+  }
+  if (inventory_.has_weights()) split_by_weight();
+}
+
+void Placement::split_by_weight() {
+  std::vector<NodeSet> split;
+  for (const auto& tier : tiers_) {
+    std::vector<std::uint64_t> weights;
+    tier.each([&](int position) {
+      const auto weight = inventory_.node(position).weight;
+      if (weights.empty() || std::find(weights.rbegin(), weights.rend(), weight) == weights.rend())
+        weights.push_back(weight);
+      return true;
+    });
+    std::sort(weights.begin(), weights.end());
+    for (const auto weight : weights) {
+      split.emplace_back(tier.size());
+      tier.each([&](int position) {
+        if (inventory_.node(position).weight == weight) split.back().set(position);
+        return true;
+      });
+    }
+  }
+  tiers_ = std::move(split);
+}
+
+// --- Choosing nodes ----------------------------------------------------------------------------
+
+// Nodes of a better tier are all used before a worse one is touched.
+bool Placement::choose(const NodeSet& eligible, int wanted, int gpus) {
+  chosen_.clear();
+  avoidable_ = 0;
+  const NodeSet* from = &eligible;
+  if (required_) {
+    bool all = true;
+    required_->each([&](int position) {
+      chosen_.push_back(position);
+      return all = eligible.test(position);
+    });
+    wanted -= static_cast<int>(chosen_.size());
+    if (!all || wanted < 0) return false;
+    work_ = eligible;
+    work_.subtract(*required_);
+    from = &work_;
+  }
+  split_into_tiers(*from);
+  for (std::size_t i = 0; i < tiers_.size() && wanted > 0; ++i) {
+    const int available = tiers_[i].count();
+    if (available == 0) continue;
+    const int take = std::min(available, wanted);
+    if (!fill_from(tiers_[i], take, gpus)) return false;
+    wanted -= take;
+    if (i > 0) avoidable_ += take;
+  }
+  return wanted == 0;
+}
+
+bool Placement::fill_from(const NodeSet& tier, int wanted, int gpus) {
+  split_into_levels(tier, gpus);
+  if (!chosen_.empty()) {
+    join_base(tier, wanted);
+    return true;
+  }
+  if (wanted == 1 && gpus < inventory_.most_gpus() && !request_.ever) {
+    certified_ = true;
+    const int position = best_single(gpus);
+    if (position >= 0) chosen_.push_back(position);
+    return position >= 0;
+  }
+  if (!share_out(tier, wanted)) return false;
+  std::sort(shares_.begin(), shares_.end(),
+            [](const LeafShare& a, const LeafShare& b) { return a.leaf < b.leaf; });
+  for (const auto& share : shares_) take_from_leaf(topology_.leaf(share.leaf), share.count);
+  return true;
+}
+
+// Next to the nodes that are chosen already: same leaf first, then same pod, then the largest.
+void Placement::join_base(const NodeSet& tier, int wanted) {
+  certified_ = false;
+  std::vector<int> near_leaf(free_.size()), near_pod(topology_.switches().size());
+  const auto pod_of = [&](int leaf) { return std::max(topology_.leaf(leaf).parent, 0); };
+  for (const int position : chosen_) {
+    ++near_leaf[index(topology_.leaf_of(position))];
+    ++near_pod[index(pod_of(topology_.leaf_of(position)))];
+  }
+  std::vector<int> order;
+  tier.count(leaf_bounds_, free_);
+  for (std::size_t i = 0; i < free_.size(); ++i)
+    if (free_[i] > 0) order.push_back(static_cast<int>(i));
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    const auto key = [&](int leaf) {
+      return std::array{near_leaf[index(leaf)], near_pod[index(pod_of(leaf))], free_[index(leaf)]};
+    };
+    return key(a) > key(b);
+  });
+  for (const int leaf : order) {
+    const int take = std::min(wanted, free_[index(leaf)]);
+    take_from_leaf(topology_.leaf(leaf), take);
+    if ((wanted -= take) == 0) return;
+  }
+}
+
+bool Placement::share_out(const NodeSet& tier, int wanted) {
+  tier.count(leaf_bounds_, free_);
+  shares_.clear();
+  if (request_.shape == Shape::kSpread) {
+    spread(0, wanted);
+    return true;
+  }
+  if (request_.shape == Shape::kAny) {
+    fill_small_leaves(wanted);
+    return true;
+  }
+  PackAnswer answer;
+  auto& solver = request_.shape == Shape::kBlock ? block_ : pack_;
+  if (!solver.solve(free_, wanted, answer)) return false;
+  shares_ = std::move(answer.shares);
+  runner_up_ = answer.runner_up;
+  certified_ = answer.certified;
+  return true;
+}
+
+// As evenly over the children as their room allows, at every level: no failure domain holds more
+// of the job than it must.
+void Placement::spread(int at, int wanted) {
+  const auto& here = topology_.switches()[index(at)];
+  if (here.is_leaf()) {
+    shares_.push_back({topology_.leaf_of(here.first), wanted});
+    return;
+  }
+  std::vector<std::pair<int, int>> room;  // free, child
+  for (const int child : here.children) {
+    const auto& below = topology_.switches()[index(child)];
+    int free = 0;
+    if (below.first < below.end)
+      for (int leaf = topology_.leaf_of(below.first); leaf <= topology_.leaf_of(below.end - 1);
+           ++leaf)
+        free += free_[index(leaf)];
+    if (free > 0) room.emplace_back(free, child);
+  }
+  // Smallest first: what a small child cannot take is shared by the rest; of equal shares the
+  // largest children get the odd nodes.
+  std::stable_sort(room.begin(), room.end());
+  for (std::size_t i = 0; i < room.size(); ++i) {
+    const int part = std::min(room[i].first, wanted / static_cast<int>(room.size() - i));
+    if (part > 0) spread(room[i].second, part);
+    wanted -= part;
+  }
+}
+
+void Placement::fill_small_leaves(int wanted) {
+  std::vector<int> order;
+  for (std::size_t i = 0; i < free_.size(); ++i)
+    if (free_[i] > 0) order.push_back(static_cast<int>(i));
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return free_[index(a)] < free_[index(b)]; });
+  for (std::size_t i = 0; i < order.size() && wanted > 0; ++i) {
+    const int take = std::min(wanted, free_[index(order[i])]);
+    shares_.push_back({order[i], take});
+    wanted -= take;
+  }
+}
+
+// By how many healthy GPUs are free, fewest first: the fullest nodes come first, so that whole
+// nodes stay whole.
+void Placement::split_into_levels(const NodeSet& tier, int gpus) {
+  levels_.clear();
+  const int most = std::max(inventory_.most_gpus(), gpus);
+  if (request_.ever || gpus == most) return levels_.push_back(tier);
+  for (int count = gpus; count <= most; ++count) {
+    levels_.push_back(tier);
+    levels_.back() &= inventory_.with_free(count);
+    if (count < most) levels_.back().subtract(inventory_.with_free(count + 1));
+    if (levels_.back().empty()) levels_.pop_back();
+  }
+}
+
+// One node for part of its GPUs: the best-linked group, then the fullest node, then the leaf with
+// the fewest whole nodes.
+int Placement::best_single(int gpus) const {
+  using Score = std::array<std::int64_t, 3>;  // the least wins
+  const auto& whole = inventory_.with_free(inventory_.most_gpus());
+  Score best{};
+  int found = -1;
+  for (std::size_t level = 0; level < levels_.size(); ++level) {
+    for (const int number : topology_.leaves()) {
+      const auto& leaf = topology_.switches()[index(number)];
+      std::int64_t whole_nodes = -1;
+      levels_[level].each(leaf.first, leaf.end, [&](int position) {
+        if (whole_nodes < 0) whole_nodes = whole.count(leaf.first, leaf.end);
+        const auto& node = inventory_.node(position);
+        const auto& groups = inventory_.groups(node.kind);
+        const auto links =
+            groups.is_uniform() ? 0 : groups.weight_inside(groups.best(node.healthy_free(), gpus));
+        const Score score{-links, static_cast<std::int64_t>(level), whole_nodes};
+        if (found < 0 || score < best) {
+          best = score;
+          found = position;
+        }
+        // Nodes that are alike need no second look.
+        const bool alike = groups.is_uniform() || node.free == node.gpus;
+        return !(alike && inventory_.has_one_kind());
+      });
+    }
+    if (found >= 0 && inventory_.is_uniform()) break;
+  }
+  return found;
+}
+
+void Placement::take_from_leaf(const Switch& leaf, int wanted) {
+  for (const auto& level : levels_) {
+    if (wanted == 0) return;
+    level.each(leaf.first, leaf.end, [&](int position) {
+      chosen_.push_back(position);
+      return --wanted > 0;
+    });
+  }
+}
+
+// --- Kinds of requests ---------------------------------------------------------------------------
+
+bool Placement::place_equal(int gpus, NodeSet& eligible, Plan& plan) {
+  if (gpus > inventory_.most_gpus()) return false;
+  const int most = std::max(request_.max_nodes, request_.min_nodes);
+  keep_fitting(eligible, gpus, divide_up(request_.total_cpus, most));
+  const int wanted = std::min(most, eligible.count());
+  if (wanted < request_.min_nodes) return false;
+  if (wanted < most) keep_fitting(eligible, gpus, divide_up(request_.total_cpus, wanted));
+  if (!choose(eligible, wanted, gpus)) return false;
+  const GpuMask aligned = aligned_gpus(gpus);
+  for (const int position : chosen_)
+    plan.nodes.push_back({position, aligned ? aligned : pick_gpus(position, gpus)});
+  return true;
+}
+
+// As many whole nodes as the total fills, and one node for the rest.
+bool Placement::place_total(NodeSet& eligible, Plan& plan) {
+  const int total = request_.total_gpus, step = std::max(request_.gpu_step, 1);
+  const int most = inventory_.most_gpus() / step * step;
+  if (total <= 0 || most == 0) return false;
+  const int full = total / most, rest = total % most, nodes = full + (rest > 0);
+  if (nodes > request_.max_nodes) return false;
+  if (nodes < request_.min_nodes) {
+    const int each = total / request_.min_nodes;
+    if (total % request_.min_nodes != 0 || each % step != 0) return false;
+    request_.max_nodes = request_.min_nodes;
+    return place_equal(each, eligible, plan);
+  }
+  const auto cpus_for = [&](int gpus) {
+    return divide_up(static_cast<std::int64_t>(request_.total_cpus) * gpus, total);
+  };
+  const NodeSet all = eligible;
+  keep_fitting(eligible, full > 0 ? most : rest, cpus_for(full > 0 ? most : rest));
+  if (full == 0 || rest == 0) {
+    const int each = full > 0 ? most : rest;
+    if (eligible.count() < nodes || !choose(eligible, nodes, each))
+      return place_scattered(all, plan);
+    for (const int position : chosen_) plan.nodes.push_back({position, pick_gpus(position, each)});
+    return true;
+  }
+  if (eligible.count() < full || !choose(eligible, full, most)) return place_scattered(all, plan);
+  for (const int position : chosen_) plan.nodes.push_back({position, pick_gpus(position, most)});
+  NodeSet others = all;
+  keep_fitting(others, rest, cpus_for(rest));
+  for (const int position : chosen_) others.clear(position);
+  required_ = nullptr;
+  split_into_tiers(others);
+  for (const auto& tier : tiers_) {
+    if (tier.count() == 0) continue;
+    split_into_levels(tier, rest);
+    join_base(tier, 1);
+    plan.nodes.push_back({chosen_.back(), pick_gpus(chosen_.back(), rest)});
+    return true;
+  }
+  return false;
+}
+
+// No node has enough: the smallest switch whose free GPUs add up, emptiest nodes first.
+bool Placement::place_scattered(const NodeSet& eligible, Plan& plan) {
+  if (required_ || request_.ever) return false;
+  const int step = std::max(request_.gpu_step, 1);
+  NodeSet usable = eligible;
+  keep_fitting(
+      usable, step,
+      divide_up(static_cast<std::int64_t>(request_.total_cpus) * step, request_.total_gpus));
+  usable.subtract(inventory_.suspect());
+  if (avoid_) usable.subtract(*avoid_);
+  const auto room = [&](int position) {
+    return std::popcount(inventory_.node(position).healthy_free()) / step * step;
+  };
+  std::vector<int> below(topology_.switches().size());
+  usable.each([&](int position) {
+    below[index(topology_.leaves()[index(topology_.leaf_of(position))])] += room(position);
+    return true;
+  });
+  int best = -1;
+  for (std::size_t v = below.size(); v-- > 0;) {
+    if (const int parent = topology_.switches()[v].parent; parent >= 0)
+      below[index(parent)] += below[v];
+    if (below[v] >= request_.total_gpus && (best < 0 || below[v] < below[index(best)]))
+      best = static_cast<int>(v);
+  }
+  if (best < 0) return false;
+  std::vector<int> order;
+  const auto& home = topology_.switches()[index(best)];
+  usable.each(home.first, home.end, [&](int position) {
+    order.push_back(position);
+    return true;
+  });
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return room(a) > room(b); });
+  int rest = request_.total_gpus;
+  chosen_.clear();
+  for (std::size_t i = 0; i < order.size() && rest > 0; ++i) {
+    const int take = std::min(rest, room(order[i]));
+    chosen_.push_back(order[i]);
+    plan.nodes.push_back({order[i], pick_gpus(order[i], take)});
+    rest -= take;
+  }
+  const int nodes = static_cast<int>(chosen_.size());
+  return rest == 0 && nodes >= request_.min_nodes && nodes <= request_.max_nodes;
+}
+
+// Where GPU k of every node hangs on rail k, the same GPUs on all nodes keep each flow on one rail:
+// worth it when no node has to take a worse-linked group for it. 0: not so.
+GpuMask Placement::aligned_gpus(int gpus) const {
+  if (request_.ever || chosen_.size() < 2 || gpus >= inventory_.most_gpus()) return 0;
+  GpuMask common = ~GpuMask{0};
+  const int kind = inventory_.node(chosen_[0]).kind;
+  for (const int position : chosen_) {
+    const auto& node = inventory_.node(position);
+    if (!topology_.leaf(topology_.leaf_of(position)).rails || node.kind != kind) return 0;
+    common &= node.healthy_free();
+  }
+  const auto& groups = inventory_.groups(kind);
+  const GpuMask group = groups.best(common, gpus);
+  for (const int position : chosen_)
+    if (groups.weight_inside(group) < groups.weight_inside(pick_gpus(position, gpus))) return 0;
+  return group;
+}
+
+GpuMask Placement::pick_gpus(int position, int gpus) const {
+  if (request_.ever) return 0;
+  const auto& node = inventory_.node(position);
+  return inventory_.groups(node.kind).best(node.healthy_free(), gpus);
+}
+
+void Placement::describe(Plan& plan) const {
+  const auto before = [](const PlannedNode& a, const PlannedNode& b) {
+    return a.position < b.position;
+  };
+  if (!std::is_sorted(plan.nodes.begin(), plan.nodes.end(), before))
+    std::sort(plan.nodes.begin(), plan.nodes.end(), before);
+  for (const auto& node : plan.nodes) {
+    const int leaf = topology_.leaf_of(node.position);
+    if (plan.shares.empty() || plan.shares.back().leaf != leaf) plan.shares.push_back({leaf, 0});
+    ++plan.shares.back().count;
+  }
+  const auto touched = footprint(topology_, plan.shares);
+  plan.leaves = touched.leaves;
+  plan.pods = touched.pods;
+  plan.cost = share_cost(topology_, plan.shares, Traffic::kRing);
+  plan.runner_up = runner_up_;
+  plan.certified = certified_;
+  plan.avoidable = avoidable_;
+}
+
+}  // namespace acrf

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Where a job goes. Tiers come first (health, then the site's node weights), then the cost of the
+// job's traffic, then what is left for the next job. The answer is a proposal: cons_tres judges it.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/inventory.h"
+#include "core/leaf_share.h"
+#include "core/ring_pack.h"
+#include "core/shape.h"
+#include "core/topology.h"
+
+namespace acrf {
+
+struct PlaceRequest {
+  int min_nodes = 1, max_nodes = 1;
+  int gpus_per_node = 0;  // 0: total_gpus counts
+  int total_gpus = 0;
+  int gpu_step = 1;        // with total_gpus: a node gives a multiple of this (a task's share)
+  std::uint32_t type = 0;  // 0: any model
+  int total_cpus = 0;      // of the whole job
+  int cpus_per_node = 0;   // at least, on each
+  std::uint64_t memory_per_node_mb = 0;
+  bool all_memory = false;  // wants all memory of its nodes
+  bool whole_nodes = false;
+  bool ever = false;  // on an empty cluster?
+  Shape shape = Shape::kPack;
+  int risk_limit = 101;  // nodes at or above are avoided before cost
+};
+
+struct PlannedNode {
+  int position = 0;
+  GpuMask gpus = 0;  // exactly these; 0 when any will do
+};
+
+struct Plan {
+  std::vector<PlannedNode> nodes;
+  std::int64_t cost = 0;  // of a ring
+  std::int64_t runner_up = -1;
+  bool certified = false;
+  int leaves = 0, pods = 0;
+  int avoidable = 0;  // nodes that a better tier would have left out, had it had room
+  std::vector<LeafShare> shares;
+};
+
+// Keeps its work space: one caller at a time. Topology and inventory must outlive it.
+class Placement {
+ public:
+  Placement(const Topology& topology, const Inventory& inventory);
+
+  // `candidates` is consumed. `required` (may be null) are nodes the job must have; `avoid` (may be
+  // null) nodes it shall only get when nothing else fits. False: no proposal.
+  bool place(const PlaceRequest& request, NodeSet& candidates, const NodeSet* required,
+             const NodeSet* avoid, Plan& plan);
+
+ private:
+  bool place_equal(int gpus, NodeSet& eligible, Plan& plan);
+  bool place_total(NodeSet& eligible, Plan& plan);
+  bool place_scattered(const NodeSet& eligible, Plan& plan);
+  void keep_fitting(NodeSet& eligible, int gpus, int cpus) const;
+  void keep_with_room(NodeSet& eligible, std::uint32_t cpus, std::uint64_t memory_mb) const;
+  void split_into_tiers(const NodeSet& eligible);
+  void split_by_weight();
+  bool choose(const NodeSet& eligible, int wanted, int gpus);
+  bool fill_from(const NodeSet& tier, int wanted, int gpus);
+  void join_base(const NodeSet& tier, int wanted);
+  bool share_out(const NodeSet& tier, int wanted);
+  void spread(int at, int wanted);
+  void fill_small_leaves(int wanted);
+  void split_into_levels(const NodeSet& tier, int gpus);
+  int best_single(int gpus) const;
+  void take_from_leaf(const Switch& leaf, int wanted);
+  GpuMask pick_gpus(int position, int gpus) const;
+  GpuMask aligned_gpus(int gpus) const;
+  void describe(Plan& plan) const;
+
+  const Topology& topology_;
+  const Inventory& inventory_;
+  RingPack pack_, block_;
+  PlaceRequest request_;
+  const NodeSet* required_ = nullptr;
+  const NodeSet* avoid_ = nullptr;
+  std::vector<NodeSet> tiers_, levels_;
+  std::vector<std::pair<int, int>> leaf_bounds_;  // by leaf
+  std::vector<int> free_;                         // by leaf
+  std::vector<LeafShare> shares_;
+  std::vector<int> chosen_;  // positions
+  NodeSet work_;
+  std::int64_t cost_ = 0, runner_up_ = -1;
+  bool certified_ = false;
+  int avoidable_ = 0;
+};
+
+}  // namespace acrf

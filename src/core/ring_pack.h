@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The fewest and cheapest links for a ring of n nodes, in microseconds.
+//
+// A ring puts one flow on every link it touches, so cost only depends on which switches are
+// touched. One leaf: the tightest that fits. One pod (a switch right above leaves of equal weight):
+// largest leaf first touches the fewest. Several pods: a lower bound (fewest leaves anywhere,
+// fewest pods anywhere) proves most answers; where it does not, an exact table "most nodes for a
+// cost" over the tree decides.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/leaf_share.h"
+
+namespace acrf {
+
+struct PackAnswer {
+  std::vector<LeafShare> shares;
+  std::int64_t cost = 0;
+  bool certified = false;  // proven to be the least cost
+  std::int64_t lower_bound = 0;
+  std::int64_t runner_up = -1;  // cost under the best other switch; -1: no other fits
+};
+
+// Keeps its work space: one object, one caller at a time. The topology must outlive it.
+class RingPack {
+ public:
+  explicit RingPack(const Topology& topology);
+  // Fewest leaves first, whatever lies above them.
+  static RingPack by_leaves(const Topology& topology);
+
+  // `free`: free nodes by leaf index. False: fewer than `wanted` are free.
+  bool solve(const std::vector<int>& free, int wanted, PackAnswer& answer);
+
+ private:
+  struct Choice {
+    std::int64_t cost;
+    std::vector<int> leaves;  // indices, the last one takes what is left over
+  };
+  // Most nodes below a switch for at most the cost that is the index.
+  struct Reach {
+    std::vector<int> most;
+    std::vector<std::vector<int>> spent_on;  // [child][cost so far] -> spent on that child
+  };
+
+  std::int64_t weight(int at) const { return weights_[static_cast<std::size_t>(at)]; }
+  int below(int at) const { return below_[static_cast<std::size_t>(at)]; }
+  int free_at(int at) const;
+  bool is_pod(int at) const { return pod_[static_cast<std::size_t>(at)]; }
+  void sum_up(const std::vector<int>& free);
+  int tightest_leaf() const;
+  void sort_leaves(int first_leaf, int end_leaf, std::vector<int>& order) const;
+  void try_pods();
+  void try_pod(int pod);
+  void try_above(int at);
+  std::int64_t bound_for(int at);
+  int fewest_leaves(int at);
+  void try_children(int at, const std::vector<int>& children);
+  void try_exactly(int at);
+  bool reach(int at, std::int64_t limit);
+  void reach_pod(int at, std::int64_t limit);
+  void collect(int at, std::int64_t cost, std::vector<int>& leaves);
+  void offer(int at, std::vector<int> leaves);
+  std::int64_t cost_of(const std::vector<int>& leaves);
+  void finish(PackAnswer& answer);
+
+  const Topology& topology_;
+  std::vector<std::int64_t> weights_;  // by switch
+  std::vector<bool> pod_;              // by switch: all children are leaves, equal weights
+  std::vector<std::pair<int, int>> leaves_below_;  // by switch: range of leaf indices
+  std::vector<int> pods_;
+  std::vector<int> leaf_index_;  // by switch, -1 for others
+  std::int64_t least_leaf_weight_ = 1;
+
+  int wanted_ = 0;
+  const std::vector<int>* free_ = nullptr;
+  std::vector<int> below_, order_, candidates_, histogram_, mark_;
+  std::vector<Reach> reach_;
+  std::int64_t steps_left_ = 0;
+  bool proven_ = true;
+  std::int64_t bound_ = 0;
+  int best_at_ = -1;
+  Choice best_{};
+  std::int64_t runner_up_ = -1;
+};
+
+}  // namespace acrf

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// acrf-select-live: how long select_p_job_test takes in a live slurmctld, with and without ACRF's
+// placement; the measurement behind `contrib/bench select-live`.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "big_cluster.h"
+#include "core/text.h"
+#include "decision_log.h"
+
+namespace {
+
+using namespace acrf;
+using namespace acrf::perf;
+using acrf::minicluster::Cluster;
+
+constexpr int kGpusPerNode = 8;
+constexpr int kSizes[] = {8, 64, 1024, 16384};  // GPUs
+constexpr std::string_view kModes[] = {"run_now", "test_only", "will_run"};
+
+struct Options {
+  std::string root;
+  int nodes = 12500;
+  int runs = 7;
+  bool json = false;
+};
+
+// A way to ask for GPUs: sbatch's options for so many.
+struct RequestKind {
+  std::string_view name;
+  std::vector<std::string> (*options)(int gpus);
+};
+
+const RequestKind kRequestKinds[] = {
+    {"gpus", [](int gpus) { return std::vector<std::string>{fmt::format("--gpus={}", gpus)}; }},
+    {"nodes",
+     [](int gpus) {
+       return std::vector<std::string>{fmt::format("--nodes={}", gpus / kGpusPerNode),
+                                       fmt::format("--gpus-per-node={}", kGpusPerNode)};
+     }},
+};
+
+struct Row {
+  Plugin plugin;
+  Topology topology;
+  std::string_view load;
+  std::string_view request;
+  int gpus;
+  std::string_view mode;
+  double ms_p50;
+  double ms_max;
+  double own_ms_p50;
+  std::size_t n;
+  std::map<std::string, int> outcomes;  // how often each
+};
+
+void show(const std::string& text) {
+  fmt::print("{}\n", text);
+  std::fflush(stdout);
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const auto middle = values.size() / 2;
+  return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+// One request, submitted again and again to a cluster that is in the same state each time.
+class Measurement {
+ public:
+  Measurement(Cluster& cluster, DecisionLog& log, std::vector<std::string> request)
+      : cluster_(cluster), log_(log), request_(std::move(request)) {}
+
+  // Jobs that start, `batch` of them in one pass of the scheduler, and are cancelled.
+  Status start_jobs(int runs, int batch) {
+    while (static_cast<int>(jobs_.size()) < runs) {
+      std::vector<std::string> cancel = {"scancel"};
+      for (int i = 0; i < batch && static_cast<int>(jobs_.size()) < runs; ++i) {
+        const auto submitted = sbatch("--parsable");
+        if (!submitted) return submitted.error();
+        cancel.push_back(*submitted);
+        jobs_[parse_unsigned(*submitted).value_or(0)];
+      }
+      if (const auto placed = wait_for_all_placed(cluster_); !placed) return placed;
+      if (!cluster_.run(cancel).ok()) return failed("scancel");
+    }
+    return Done{};
+  }
+
+  Status test_jobs(int runs) {
+    for (int i = 0; i < runs; ++i)
+      if (const auto tested = sbatch("--test-only"); !tested) return tested.error();
+    tests_ = static_cast<std::size_t>(runs);
+    return Done{};
+  }
+
+  // Waits for the log, which may lag behind.
+  Status read_log() {
+    const auto complete = [&] {
+      for (auto& decision : log_.read_new()) take(std::move(decision));
+      const auto decided = [](const auto& job) {
+        return job.second.count("run_now") && job.second.count("test_only");
+      };
+      return will_run_.size() >= tests_ && std::all_of(jobs_.begin(), jobs_.end(), decided);
+    };
+    if (minicluster::wait_until(complete, std::chrono::seconds(20))) return Done{};
+    return failed("the log of decisions lacks some of the jobs of");
+  }
+
+  std::vector<Decision> decisions(std::string_view mode) const {
+    if (mode == "will_run") return will_run_;
+    std::vector<Decision> all;
+    for (const auto& [id, by_mode] : jobs_) all.push_back(by_mode.at(std::string(mode)));
+    return all;
+  }
+
+ private:
+  Error failed(const std::string& what) const {
+    return {ErrorCode::kUnavailable, fmt::format("{} {}", what, fmt::join(request_, " "))};
+  }
+
+  Result<std::string> sbatch(const std::string& option) {
+    std::vector<std::string> command = {"sbatch", option, "--output=/dev/null", "--wrap=true"};
+    command.insert(command.end(), request_.begin(), request_.end());
+    const auto submitted = cluster_.run(command);
+    if (!submitted.ok()) return failed("sbatch: " + submitted.errors);
+    return std::string(trim(submitted.output));
+  }
+
+  // A job that could not start at once is tried again: the try that found room counts. Its
+  // submission's test is the first of its kind.
+  void take(Decision decision) {
+    if (decision.mode == "will_run") return will_run_.push_back(std::move(decision));
+    const auto job = jobs_.find(decision.job);
+    if (job == jobs_.end()) return;
+    if (decision.mode == "run_now" && !decision.ok) return;
+    job->second.emplace(decision.mode, std::move(decision));
+  }
+
+  Cluster& cluster_;
+  DecisionLog& log_;
+  std::vector<std::string> request_;
+  std::map<std::uint64_t, std::map<std::string, Decision>> jobs_;
+  std::vector<Decision> will_run_;
+  std::size_t tests_ = 0;
+};
+
+// What is the same for all rows of one cluster under one load.
+struct Scene {
+  Plugin plugin;
+  Topology topology;
+  std::string_view load;
+};
+
+// cons_tres' own time, or all of ACRF's with how much of that is not cons_tres.
+Row row_of(const Scene& scene, const RequestKind& kind, int gpus, std::string_view mode,
+           const std::vector<Decision>& decisions) {
+  std::vector<double> times;
+  std::vector<double> own;
+  std::map<std::string, int> outcomes;
+  for (const auto& decision : decisions) {
+    times.push_back(scene.plugin == Plugin::kAcrf ? decision.total_ms : decision.delegate_ms);
+    own.push_back(decision.total_ms - decision.delegate_ms);
+    ++outcomes[decision.outcome];
+  }
+  return {scene.plugin,
+          scene.topology,
+          scene.load,
+          kind.name,
+          gpus,
+          mode,
+          median(times),
+          *std::max_element(times.begin(), times.end()),
+          median(own),
+          times.size(),
+          std::move(outcomes)};
+}
+
+// As many jobs at once as leave the load nearly what it was.
+int batch_size(const Options& options, int gpus) {
+  return std::max(1, options.nodes * kGpusPerNode / 8 / gpus);
+}
+
+Status measure_scene(Cluster& cluster, DecisionLog& log, const Options& options, const Scene& scene,
+                     std::vector<Row>& rows) {
+  for (const auto& kind : kRequestKinds) {
+    for (const int gpus : kSizes) {
+      if (gpus > options.nodes * kGpusPerNode / 4) continue;
+      Measurement measurement(cluster, log, kind.options(gpus));
+      if (const auto done = measurement.start_jobs(options.runs, batch_size(options, gpus)); !done)
+        return done;
+      if (const auto done = measurement.test_jobs(options.runs); !done) return done;
+      if (const auto done = measurement.read_log(); !done) return done;
+      for (const auto mode : kModes)
+        rows.push_back(row_of(scene, kind, gpus, mode, measurement.decisions(mode)));
+    }
+  }
+  return Done{};
+}
+
+Status measure_cluster(const Options& options, Plugin plugin, Topology topology,
+                       std::vector<Row>& rows) {
+  auto started = Cluster::start(big_cluster(options.root, options.nodes, plugin, topology));
+  if (!started) return started.error();
+  Cluster& cluster = **started;
+  DecisionLog log(cluster.path("state/acrf-decisions"));
+  const Scene empty{plugin, topology, "empty"};
+  if (const auto done = measure_scene(cluster, log, options, empty, rows); !done) return done;
+  if (const auto filled = fill_half(cluster); !filled) return filled;
+  const Scene half{plugin, topology, "half"};
+  return measure_scene(cluster, log, options, half, rows);
+}
+
+nlohmann::json json_of(const Row& row) {
+  nlohmann::json object = {{"plugin", name_of(row.plugin)},
+                           {"topology", name_of(row.topology)},
+                           {"load", row.load},
+                           {"request", row.request},
+                           {"gpus", row.gpus},
+                           {"mode", row.mode},
+                           {"ms_p50", row.ms_p50},
+                           {"ms_max", row.ms_max},
+                           {"n", row.n}};
+  if (row.plugin == Plugin::kAcrf) {
+    object["own_ms_p50"] = row.own_ms_p50;
+    object["outcomes"] = row.outcomes;
+  }
+  return object;
+}
+
+// `stock` and `acrf` hold the same measurements in the same order.
+void show_table(const std::vector<Row>& stock, const std::vector<Row>& acrf) {
+  for (std::size_t i = 0; i < stock.size(); ++i) {
+    const Row& row = stock[i];
+    show(fmt::format("{:<8} {:<5} {:<7} {:>6} {:<9} {:>12.2f} {:>9.2f} {:>7.1f} {:>9.2f}",
+                     name_of(row.topology), row.load, row.request, row.gpus, row.mode, row.ms_p50,
+                     acrf[i].ms_p50, row.ms_p50 / acrf[i].ms_p50, acrf[i].own_ms_p50));
+  }
+}
+
+int run(const Options& options) {
+  show(fmt::format("{} nodes with {} GPUs each; median of {}, in ms", options.nodes, kGpusPerNode,
+                   options.runs));
+  show(fmt::format("{:<8} {:<5} {:<7} {:>6} {:<9} {:>12} {:>9} {:>7} {:>9}", "topology", "load",
+                   "request", "gpus", "mode", "cons_tres_ms", "acrf_ms", "ratio", "own_ms"));
+  auto json = nlohmann::json::array();
+  for (const auto topology : {Topology::kNone, Topology::kTree}) {
+    std::map<Plugin, std::vector<Row>> rows;
+    for (const auto plugin : {Plugin::kConsTres, Plugin::kAcrf}) {
+      const auto measured = measure_cluster(options, plugin, topology, rows[plugin]);
+      if (!measured) {
+        fmt::print(stderr, "select-live: {}\n", measured.error().sentence);
+        return EXIT_FAILURE;
+      }
+      for (const auto& row : rows[plugin]) json.push_back(json_of(row));
+    }
+    show_table(rows[Plugin::kConsTres], rows[Plugin::kAcrf]);
+  }
+  if (options.json) show(json.dump());
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("Measures select_p_job_test in a live slurmctld.", "acrf-select-live");
+  app.add_option("--root", options.root, "the cluster's own directory")->required();
+  app.add_option("--nodes", options.nodes, "nodes (default: 12500)")->check(CLI::Range(64, 60000));
+  app.add_option("--runs", options.runs, "jobs per row (default: 7)")->check(CLI::Range(1, 100));
+  app.add_flag("--json", options.json, "print the rows as JSON in the last line");
+  CLI11_PARSE(app, argc, argv);
+  return run(options);
+}
