@@ -249,6 +249,16 @@ Status Cluster::start_healthd(const std::string& node) {
                        path("log/healthd-" + node + ".log"));
 }
 
+// A job that is there when the power saving thread looks would have its nodes started.
+Status Cluster::wait_for_power_saving() {
+  const auto has_looked = [&] {
+    const auto log = read_file(path("log/slurmctld.log"));
+    return log && log->find(std::string("SuspendExcPart ") + kNoSuchPartition) != std::string::npos;
+  };
+  if (wait_until(has_looked)) return Done{};
+  return Error{ErrorCode::kUnavailable, "slurmctld did not look at its powered down nodes"};
+}
+
 Status Cluster::wait_for_nodes() {
   const std::string ready = options_.cloud_nodes ? "idle~" : "idle";
   const auto all_idle = [&] {
@@ -259,7 +269,8 @@ Status Cluster::wait_for_nodes() {
   };
   if (!wait_until(all_idle, std::chrono::seconds(60), milliseconds(50)))
     return Error{ErrorCode::kUnavailable, "not all nodes became idle within 60 s"};
-  if (!options_.healthd || options_.cloud_nodes) return Done{};
+  if (options_.cloud_nodes) return wait_for_power_saving();
+  if (!options_.healthd) return Done{};
   // healthd takes up the kernel log where it finds it, so nothing may be injected before.
   const auto all_watched = [&] {
     for (const auto& node : nodes()) {

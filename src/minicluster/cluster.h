@@ -63,6 +63,7 @@ class Cluster {
   Status launch();
   Status start_munged();
   Status wait_for_nodes();
+  Status wait_for_power_saving();
   // Until the daemon accepts connections; at once when it has ended instead.
   Status wait_for_start(const std::string& daemon, const std::function<bool()>& accepts);
 

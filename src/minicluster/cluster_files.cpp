@@ -59,17 +59,19 @@ std::string all_nodes(const ClusterOptions& options) {
 // the power saving thread to start the nodes. That thread looks once, at the start, and not again,
 // so that nodes never change their power state and are free as soon as a job is cancelled. Their
 // address is one to which the kernel opens no connection: slurmctld gives up at once, where a
-// refused connection would be tried again for 20 s.
+// refused connection would be tried again for 20 s. SuspendExcParts names nothing: slurmctld says
+// so at that first look.
 std::string cloud_node_lines(const ClusterOptions& options) {
   return fmt::format(
       "ResumeProgram=/bin/true\n"
       "SuspendProgram=/bin/true\n"
       "SuspendTime=60\n"
+      "SuspendExcParts={}\n"
       "SlurmctldParameters=power_save_min_interval=65535,power_save_interval=65535\n"
       "PrivateData=cloud\n"
       "NodeName={} NodeAddr=255.255.255.255 Sockets=2 CoresPerSocket=64 ThreadsPerCore=1 "
       "RealMemory=2000000 Gres=gpu:h100:{} State=CLOUD\n",
-      all_nodes(options), options.gpus_per_node);
+      kNoSuchPartition, all_nodes(options), options.gpus_per_node);
 }
 
 std::string node_lines(const ClusterOptions& options, const std::vector<int>& ports) {
