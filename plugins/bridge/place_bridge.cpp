@@ -125,6 +125,7 @@ void hand_over(acrf_placer& placer, acrf_plan_t* plan) {
            placer.plan.leaves,
            placer.plan.pods,
            placer.plan.avoidable,
+           placer.plan.joined,
            placer.summary.c_str()};
 }
 

@@ -95,6 +95,7 @@ typedef struct {
 	int64_t cost, runner_up;
 	int certified;
 	int leaves, pods, avoidable;
+	int joined;		/* below one switch of topology.conf */
 	const char *summary;	/* "leaf:nodes leaf:nodes ..." */
 } acrf_plan_t;
 

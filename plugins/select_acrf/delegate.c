@@ -16,6 +16,7 @@
 slurm_select_ops_t delegate;
 
 static void *delegate_handle;
+static bool *topo_optional;	/* cons_tres' own; NULL: not known */
 
 /* In the order of slurm_select_ops_t */
 static const char *const delegate_symbols[] = {
@@ -126,6 +127,7 @@ extern int delegate_open(void)
 	}
 	if (!_link_symbols(delegate_handle))
 		goto fail;
+	topo_optional = dlsym(delegate_handle, "topo_optional");
 	if ((init = dlsym(delegate_handle, "init")) && init()) {
 		error("select/acrf: init of select/cons_tres failed");
 		goto fail;
@@ -148,4 +150,16 @@ extern void delegate_close(void)
 		fini();
 	dlclose(delegate_handle);
 	delegate_handle = NULL;
+	topo_optional = NULL;
+}
+
+extern bool delegate_set_topo_optional(bool optional)
+{
+	bool before;
+
+	if (!topo_optional)
+		return false;
+	before = *topo_optional;
+	*topo_optional = optional;
+	return before;
 }

@@ -20,4 +20,11 @@ extern int delegate_open(void);
 
 extern void delegate_close(void);
 
+/*
+ * Whether cons_tres searches the switches for a place for every job (false), or
+ * only for those that ask for --switches (true), as TopologyParam=TopoOptional
+ * has it. RET what it was, to be set again
+ */
+extern bool delegate_set_topo_optional(bool optional);
+
 #endif

@@ -376,6 +376,7 @@ static int _judge_plan(const job_test_t *test, const acrf_plan_t *plan,
 	job_state_t before = _save_job(job_ptr);
 	bitstr_t *narrowed = bit_alloc(bit_size(test->bitmap));
 	gpu_mask_t mask = { 0 };
+	bool topo_optional = false;
 	int rc;
 
 	for (int i = 0; i < plan->node_cnt; i++)
@@ -385,7 +386,11 @@ static int _judge_plan(const job_test_t *test, const acrf_plan_t *plan,
 		job_ptr->bit_flags |= TEST_NOW_ONLY;
 	if (!request->ever)
 		_hide_others(plan, pin && !request->whole_nodes, &mask);
+	if (plan->joined)	/* the switches have been searched */
+		topo_optional = delegate_set_topo_optional(true);
 	rc = _judge(test, narrowed, NULL, decision);
+	if (plan->joined)
+		(void) delegate_set_topo_optional(topo_optional);
 	gpu_mask_undo(&mask);
 	if (rc == SLURM_SUCCESS) {
 		job_ptr->bit_flags = before.bit_flags;

@@ -471,6 +471,7 @@ void Placement::describe(Plan& plan) const {
   plan.runner_up = runner_up_;
   plan.certified = certified_;
   plan.avoidable = avoidable_;
+  plan.joined = topology_.are_joined(plan.nodes.front().position, plan.nodes.back().position);
 }
 
 }  // namespace acrf

@@ -42,7 +42,8 @@ struct Plan {
   std::int64_t runner_up = -1;
   bool certified = false;
   int leaves = 0, pods = 0;
-  int avoidable = 0;  // nodes that a better tier would have left out, had it had room
+  int avoidable = 0;    // nodes that a better tier would have left out, had it had room
+  bool joined = false;  // below one switch of the site
   std::vector<LeafShare> shares;
 };
 

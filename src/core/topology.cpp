@@ -35,6 +35,7 @@ class TopologyBuilder {
     std::vector<int> children, nodes;
     std::int64_t weight = 0;  // 0: by its height
     bool rails = false;
+    bool real = true;
   };
 
   Error wrong(int line, std::string_view sentence) const {
@@ -84,7 +85,7 @@ Status TopologyBuilder::add_part(const ConfLine& line, const std::string& name,
                                  const std::string* nodes, const std::string* children) {
   const int part = static_cast<int>(parts_.size());
   if (!part_of_.emplace(name, part).second) return wrong(line.number, name + " is defined twice");
-  parts_.push_back({name, line.number, -1, {}, {}, 0, false});
+  parts_.push_back({name, line.number, -1, {}, {}, 0, false, true});
   if (children) pending_.emplace_back(part, *children);
   if (!nodes) return Done{};
   const auto found = numbers(line, *nodes);
@@ -154,7 +155,8 @@ int TopologyBuilder::emit(Topology& topology, int part, int parent) const {
                                 topology.node_count(),
                                 0,
                                 from.weight ? from.weight : by_height,
-                                rails});
+                                rails,
+                                from.real});
   for (const int child : from.children) {
     const int below = emit(topology, child, made);
     topology.switches_[static_cast<std::size_t>(made)].children.push_back(below);
@@ -163,7 +165,8 @@ int TopologyBuilder::emit(Topology& topology, int part, int parent) const {
     int leaf = made;
     if (!from.children.empty()) {  // nodes on a spine: a leaf of their own
       leaf = static_cast<int>(topology.switches_.size());
-      topology.switches_.push_back({from.name, made, {}, topology.node_count(), 0, 1, rails});
+      topology.switches_.push_back(
+          {from.name, made, {}, topology.node_count(), 0, 1, rails, from.real});
       topology.switches_[static_cast<std::size_t>(made)].children.push_back(leaf);
     }
     topology.leaves_.push_back(leaf);
@@ -194,7 +197,7 @@ Result<Topology> TopologyBuilder::build() {
   }
   if (reached != parts_.size()) return wrong(parts_.front().line, "the switches form a loop");
 
-  Part rest{"", 0, -1, {}, {}, 0, false};
+  Part rest{"", 0, -1, {}, {}, 0, false, false};
   for (std::size_t i = 0; i < home_.size(); ++i)
     if (home_[i] < 0) rest.nodes.push_back(static_cast<int>(i));
   if (!rest.nodes.empty()) {
@@ -205,7 +208,7 @@ Result<Topology> TopologyBuilder::build() {
   if (tops.size() == 1) {
     emit(topology, tops[0], -1);
   } else {
-    parts_.push_back({root_name_, 0, -1, tops, {}, 0, false});
+    parts_.push_back({root_name_, 0, -1, tops, {}, 0, false, false});
     emit(topology, static_cast<int>(parts_.size()) - 1, -1);
   }
   topology.position_of_.resize(home_.size());
@@ -220,7 +223,8 @@ void TopologyBuilder::take(const Topology& topology) {
   for (const auto& from : topology.switches_) {
     const int part = static_cast<int>(parts_.size());
     part_of_.emplace(from.name, part);
-    parts_.push_back({from.name, 0, from.parent, from.children, {}, from.weight, from.rails});
+    parts_.push_back(
+        {from.name, 0, from.parent, from.children, {}, from.weight, from.rails, from.real});
     if (!from.is_leaf()) continue;
     for (int at = from.first; at < from.end; ++at) {
       parts_.back().nodes.push_back(topology.node_at(at));
@@ -276,14 +280,14 @@ Status TopologyBuilder::add_domain(const ConfLine& line, const std::string& name
     home_[static_cast<std::size_t>(node)] = domain;
     std::erase(parts_[static_cast<std::size_t>(leaf)].nodes, node);
   }
-  parts_.push_back({name, line.number, leaf, {}, *found, *weight ? *weight : 1, false});
+  parts_.push_back({name, line.number, leaf, {}, *found, *weight ? *weight : 1, false, true});
   parts_[static_cast<std::size_t>(leaf)].children.push_back(domain);
   return Done{};
 }
 
 Topology Topology::flat(int nodes) {
   Topology topology;
-  topology.switches_.push_back({"cluster", -1, {}, 0, nodes, 1, false});
+  topology.switches_.push_back({"cluster", -1, {}, 0, nodes, 1, false, false});
   topology.leaves_ = {0};
   topology.leaf_of_.assign(static_cast<std::size_t>(nodes), 0);
   for (int i = 0; i < nodes; ++i) topology.node_at_.push_back(i);
@@ -334,6 +338,16 @@ Status Topology::refine(std::string_view text, std::string_view origin,
   if (!built) return built.error();
   *this = std::move(*built);
   return Done{};
+}
+
+// Only the root and what hangs right below it can be made up.
+bool Topology::are_joined(int a, int b) const {
+  if (switches_[0].real) return true;
+  for (const int top : switches_[0].children) {
+    const auto& below = switches_[static_cast<std::size_t>(top)];
+    if (a >= below.first && a < below.end) return below.real && b >= below.first && b < below.end;
+  }
+  return false;
 }
 
 std::int64_t Topology::distance(int a, int b) const {

@@ -19,6 +19,7 @@ struct Switch {
   int first = 0, end = 0;     // positions of the nodes below
   std::int64_t weight = 1;    // cost of the link above, per flow: 1/bandwidth
   bool rails = false;         // GPU k of every node below hangs on rail k
+  bool real = true;           // false: only joins what no switch of the site joins
   bool is_leaf() const { return children.empty(); }
 };
 
@@ -55,6 +56,8 @@ class Topology {
   }
   // Sum of the weights of the links between the leaves of two positions.
   std::int64_t distance(int a, int b) const;
+  // A switch of the site is above both positions.
+  bool are_joined(int a, int b) const;
   // True when positions are the node table's own order.
   bool is_identity() const { return identity_; }
 

@@ -392,6 +392,16 @@ TEST_F(Place, ABadTopologyLeavesAllToConsTres) {
   EXPECT_THAT(decision(last_), HasSubstr("\"outcome\":\"placed\""));
 }
 
+TEST_F(Place, NoJobSpansSwitchesThatNothingJoins) {
+  auto options = flat(4);
+  options.topology = "SwitchName=a Nodes=n[1-2]\nSwitchName=b Nodes=n[3-4]\n";
+  start(options);
+  EXPECT_THAT(placed({"-N2", "--gpus-per-node=4"}),
+              AnyOf(ElementsAre("n1", "n2"), ElementsAre("n3", "n4")));
+  // As without ACRF: topology/tree finds no place for three.
+  EXPECT_FALSE(cluster().run({"sbatch", "-N3", "--gpus-per-node=4", "--wrap=true"}).ok());
+}
+
 TEST_F(Place, JobsLearnTheBestOrderOfTheirRanks) {
   auto options = clos();
   options.topology =  // leaves that do not follow the numbers of the nodes

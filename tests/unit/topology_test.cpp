@@ -61,6 +61,27 @@ TEST(Topology, BlocksAreLeaves) {
   EXPECT_TRUE(topology.is_identity());
 }
 
+TEST(Topology, KnowsWhatNoSwitchJoins) {
+  auto two = *Topology::parse("SwitchName=a Nodes=n[0-1]\nSwitchName=b Nodes=n[2-3]\n",
+                              "topology.conf", names(5));
+  const auto joined = [&](int a, int b) {
+    return two.are_joined(two.position_of(a), two.position_of(b));
+  };
+  const auto expect = [&] {
+    EXPECT_TRUE(joined(0, 1));
+    EXPECT_TRUE(joined(2, 2));
+    EXPECT_FALSE(joined(1, 2));
+    EXPECT_FALSE(joined(4, 4));  // below no switch at all
+  };
+  expect();
+  ASSERT_TRUE(two.refine("Domain=d Nodes=n[0-1]\n", "acrf-topology.conf", names(5)).ok());
+  expect();
+  const auto one = *Topology::parse(
+      "SwitchName=a Nodes=n0\nSwitchName=b Nodes=n1\nSwitchName=top Switches=a,b\n",
+      "topology.conf", names(2));
+  EXPECT_TRUE(one.are_joined(0, 1));
+}
+
 TEST(Topology, NoFileIsOneLeaf) {
   EXPECT_EQ(Topology::flat(5).leaves().size(), 1u);
   EXPECT_EQ(Topology::parse("# nothing\n", "t", names(5))->leaves().size(), 1u);
