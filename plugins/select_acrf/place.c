@@ -15,12 +15,17 @@
 #define PLAN_PAUSE_S 60
 #define PLAN_ROUNDS 4		/* when nodes turn out to have changed */
 #define AUDIT_INTERVAL_S 60
-#define LARGE_SHARE 20		/* part of the candidates, 1/N: worth a doubt */
+#define LARGE_SHARE 20		/* of the candidates, 1/N: too many to try twice */
 #define REFUSED_JOBS 64		/* remembered */
+#define CHEAP_REFUSAL_US 1000.0
+#define REFUSAL_SHARE 40	/* refusals may take 1/N of cons_tres' time */
 
 static acrf_place_site_t site;
 static time_t paused_until, audited;
-static uint32_t refused_jobs[REFUSED_JOBS];
+static struct {
+	uint32_t job_id;
+	double debt_us;		/* cons_tres' time until the next try */
+} refused_jobs[REFUSED_JOBS];
 static const char *const shape_names[] = { "pack", "spread", "block", "any" };
 
 extern void place_configure(void)
@@ -403,29 +408,37 @@ static int _judge_plan(const job_test_t *test, const acrf_plan_t *plan,
 }
 
 /*
- * A refusal costs as much as the plan is large, and comes on top of what plain
- * cons_tres takes. Large jobs that were refused are therefore not tried again
- * every time.
+ * A refused try comes on top of what plain cons_tres takes. A job that was
+ * refused is therefore tried again only when cons_tres has since spent so much
+ * on it that the refusal was a small part of that.
  */
-static bool _worth_trying(const job_test_t *test, const acrf_plan_t *plan,
-			  int candidates)
+static bool _worth_trying(const job_test_t *test)
 {
 	uint32_t job_id = test->job_ptr->job_id;
-	uint32_t *seen = &refused_jobs[job_id % REFUSED_JOBS];
 
-	if ((plan->node_cnt * LARGE_SHARE < candidates) || (*seen != job_id) ||
-	    !job_id)
-		return true;
-	*seen = 0;		/* the next time again */
-	return false;
+	return (refused_jobs[job_id % REFUSED_JOBS].job_id != job_id) ||
+	       (refused_jobs[job_id % REFUSED_JOBS].debt_us <= 0);
 }
 
-static void _note_refusal(const job_test_t *test)
+/* cons_tres has spent so much time on the job, over all nodes */
+static void _pay_debt(const job_test_t *test, double spent_us)
 {
+	uint32_t job_id = test->job_ptr->job_id;
+
+	if (refused_jobs[job_id % REFUSED_JOBS].job_id == job_id)
+		refused_jobs[job_id % REFUSED_JOBS].debt_us -= spent_us;
+}
+
+static void _note_refusal(const job_test_t *test, double spent_us)
+{
+	uint32_t job_id = test->job_ptr->job_id;
 	time_t now = time(NULL);
 
-	refused_jobs[test->job_ptr->job_id % REFUSED_JOBS] =
-		test->job_ptr->job_id;
+	if (spent_us > CHEAP_REFUSAL_US) {
+		refused_jobs[job_id % REFUSED_JOBS].job_id = job_id;
+		refused_jobs[job_id % REFUSED_JOBS].debt_us =
+			spent_us * REFUSAL_SHARE;
+	}
 	if (now - audited < AUDIT_INTERVAL_S)
 		return;
 	audited = now;
@@ -449,7 +462,7 @@ static int _try_plan(const job_test_t *test, acrf_placer_t *placer,
 		return SLURM_ERROR;
 	}
 	decision->outcome = "not-tried";
-	if (!_worth_trying(test, &plan, decision->candidates))
+	if (!_worth_trying(test))
 		return SLURM_ERROR;
 	decision->outcome = "placed";
 	rc = _judge_plan(test, &plan, request, true, decision);
@@ -460,7 +473,7 @@ static int _try_plan(const job_test_t *test, acrf_placer_t *placer,
 	}
 	if (rc != SLURM_SUCCESS) {
 		decision->outcome = "refused";
-		_note_refusal(test);
+		_note_refusal(test, decision->delegate_us);
 	}
 	return rc;
 }
@@ -514,11 +527,14 @@ static int _decide(const job_test_t *test, decision_t *decision)
 	if (plan)
 		rc = _try_plan(test, placer, &request, avoided, decision);
 	if (rc != SLURM_SUCCESS) {
+		double before_us = decision->delegate_us;
+
 		if (request.ever || !site.enforce)
 			rc = _judge(test, test->bitmap,
 				    test->preemptee_candidates, decision);
 		else
 			rc = _judge_all(test, avoided, decision);
+		_pay_debt(test, decision->delegate_us - before_us);
 	}
 	FREE_NULL_BITMAP(avoided);
 	return rc;

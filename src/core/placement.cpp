@@ -62,6 +62,7 @@ void Placement::keep_with_room(NodeSet& eligible, std::uint32_t cpus,
                                std::uint64_t memory_mb) const {
   const bool any_untouched_fits =
       cpus <= inventory_.least_cpus() && memory_mb <= inventory_.least_memory_mb();
+  if (request_.ever && any_untouched_fits) return;
   auto& words = eligible.words();
   const auto& untouched = inventory_.untouched().words();
   for (std::size_t w = 0; w < words.size(); ++w) {

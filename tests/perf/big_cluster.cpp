@@ -102,6 +102,26 @@ Status fill_half(Cluster& cluster) {
   return wait_for_all_placed(cluster);
 }
 
+Status fill_first_sockets(Cluster& cluster) {
+  const auto submitted = cluster.run(
+      {"sbatch", "--output=/dev/null", fmt::format("--nodes={}", cluster.options().nodes),
+       "--ntasks-per-node=1", "--cpus-per-task=64", "--gpus-per-node=1",
+       "--gres-flags=enforce-binding", "--wrap=true"});
+  if (!submitted.ok()) return Error{ErrorCode::kUnavailable, "sbatch: " + submitted.errors};
+  return wait_for_all_placed(cluster);
+}
+
+Status cancel_all(Cluster& cluster) {
+  const auto none_left = [&] {
+    const auto left = cluster.run({"squeue", "-h", "-o", "%i"});
+    return left.ok() && left.output.empty();
+  };
+  if (cluster.run({"scancel", "--user=root"}).ok() &&
+      minicluster::wait_until(none_left, std::chrono::seconds(60)))
+    return Done{};
+  return Error{ErrorCode::kUnavailable, "jobs are still there 60 s after scancel"};
+}
+
 Status wait_for_all_placed(Cluster& cluster) {
   const auto none_pending = [&] {
     const auto pending = cluster.run({"squeue", "-h", "-t", "PENDING", "-o", "%i"});

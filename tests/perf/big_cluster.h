@@ -24,6 +24,14 @@ minicluster::ClusterOptions big_cluster(const std::string& root, int nodes, Plug
 // in numbers of 8 to 64, and few GPUs on each of a few nodes.
 Status fill_half(minicluster::Cluster& cluster);
 
+// Puts a job on all nodes that holds all cores of the first socket of each, and one GPU. Jobs that
+// want GPUs beside cores of the same socket can only have those of the other one then, which
+// ACRF's plans do not know and cons_tres does.
+Status fill_first_sockets(minicluster::Cluster& cluster);
+
+// Cancels all jobs and returns when they are gone.
+Status cancel_all(minicluster::Cluster& cluster);
+
 // Returns when no job is pending.
 Status wait_for_all_placed(minicluster::Cluster& cluster);
 

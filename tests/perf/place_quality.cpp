@@ -53,6 +53,7 @@ struct Options {
   std::string traces;
   std::string preload = ACRF_REPLAY_PRELOAD;
   std::string arm;  // empty: all, each in a process of its own
+  int seeds = 3;    // one after the other, from load.seed on
   bool json = false;
   LoadPlan load;
 };
@@ -177,10 +178,11 @@ Result<Metrics> run_arm(const Options& options, const Arm& arm) {
   return metrics;
 }
 
-nlohmann::json rows_of(const Arm& arm, const Metrics& metrics) {
+nlohmann::json rows_of(const Options& options, const Arm& arm, const Metrics& metrics) {
   auto rows = nlohmann::json::array();
   for (const auto& [name, value] : metrics)
-    rows.push_back({{"arm", arm.name}, {"metric", name}, {"value", value}});
+    rows.push_back(
+        {{"arm", arm.name}, {"seed", options.load.seed}, {"metric", name}, {"value", value}});
   return rows;
 }
 
@@ -189,7 +191,7 @@ int run_one(const Options& options) {
     if (arm.name != options.arm) continue;
     const auto metrics = run_arm(options, arm);
     if (metrics) {
-      show(rows_of(arm, *metrics).dump());
+      show(rows_of(options, arm, *metrics).dump());
       return EXIT_SUCCESS;
     }
     fmt::print(stderr, "place-quality: {}: {}\n", arm.name, metrics.error().sentence);
@@ -215,18 +217,52 @@ nlohmann::json run_elsewhere(const Options& options, const Arm& arm) {
   return nlohmann::json::parse(result.output, nullptr, false);
 }
 
-void show_table(const std::vector<nlohmann::json>& arms) {
-  std::string head = fmt::format("{:<44}", "");
+// The rows of one arm, by seed.
+using ArmRows = std::vector<nlohmann::json>;
+
+double value_of(const nlohmann::json& rows, std::size_t metric) { return rows[metric]["value"]; }
+
+double mean(const ArmRows& arm, std::size_t metric) {
+  double sum = 0;
+  for (const auto& rows : arm) sum += value_of(rows, metric);
+  return sum / static_cast<double>(arm.size());
+}
+
+void show_table(const std::vector<ArmRows>& arms) {
+  std::string head = fmt::format("{:<44}", "mean of the seeds");
   for (const auto& arm : kArms) head += fmt::format(" {:>14}", arm.name);
   show(head);
-  for (std::size_t i = 0; i < arms[0].size(); ++i) {
-    std::string line = fmt::format("{:<44}", arms[0][i]["metric"].get<std::string>());
-    for (const auto& rows : arms) {
-      const double value = rows[i]["value"];
+  for (std::size_t i = 0; i < arms[0][0].size(); ++i) {
+    std::string line = fmt::format("{:<44}", arms[0][0][i]["metric"].get<std::string>());
+    for (const auto& arm : arms) {
+      const double value = mean(arm, i);
       const bool whole = value == std::floor(value) && value >= 2;
       line += whole ? fmt::format(" {:>14.0f}", value) : fmt::format(" {:>14.4f}", value);
     }
     show(line);
+  }
+}
+
+// Which jobs happen to fit decides more about utilisation than who places them: so the same jobs
+// are compared, and the spread of the differences says what their mean is worth.
+void show_utilisation(const std::vector<ArmRows>& arms) {
+  std::size_t metric = 0;
+  while (arms[0][0][metric]["metric"] != "utilisation, saturated") ++metric;
+  const auto& last = arms.back();
+  const auto seeds = static_cast<double>(last.size());
+  for (std::size_t other = 0; other + 1 < arms.size(); ++other) {
+    double sum = 0, squares = 0;
+    for (std::size_t seed = 0; seed < last.size(); ++seed) {
+      const double difference =
+          100 * (value_of(last[seed], metric) - value_of(arms[other][seed], metric));
+      sum += difference;
+      squares += difference * difference;
+    }
+    const double average = sum / seeds;
+    const double error =
+        seeds > 1 ? std::sqrt((squares / seeds - average * average) / (seeds - 1)) : 0;
+    show(fmt::format("utilisation, saturated: {} less {}: {:+.2f} points, standard error {:.2f}",
+                     kArms[arms.size() - 1].name, kArms[other].name, average, error));
   }
 }
 
@@ -235,20 +271,25 @@ int run_all(const Options& options) {
   const auto scene = make_scene(options, plan);
   if (!scene.complaint.empty()) fmt::print("{}", scene.complaint);
   show(scene.origin);
-  show(
-      fmt::format("{} nodes with {} GPUs each on {} leaves in {} pods; {} jobs, seed {}; load {} "
-                  "for {} s, then {} until {} s",
-                  scene.fabric.node_count(), kGpusPerNode, scene.fabric.leaf_count(),
-                  scene.fabric.pods.size(), scene.jobs.size(), plan.seed, plan.steady_load,
-                  plan.saturated_from_s, plan.saturating_load, plan.end_s));
-  std::vector<nlohmann::json> arms;
+  show(fmt::format(
+      "{} nodes with {} GPUs each on {} leaves in {} pods; seeds {} to {}; load {} for "
+      "{} s, then {} until {} s",
+      scene.fabric.node_count(), kGpusPerNode, scene.fabric.leaf_count(), scene.fabric.pods.size(),
+      plan.seed, plan.seed + static_cast<std::uint64_t>(options.seeds) - 1, plan.steady_load,
+      plan.saturated_from_s, plan.saturating_load, plan.end_s));
+  std::vector<ArmRows> arms(std::size(kArms));
   auto all = nlohmann::json::array();
-  for (const auto& arm : kArms) {
-    arms.push_back(run_elsewhere(options, arm));
-    if (!arms.back().is_array()) return EXIT_FAILURE;
-    all.insert(all.end(), arms.back().begin(), arms.back().end());
+  for (Options of_seed = options; of_seed.seeds > 0; --of_seed.seeds, ++of_seed.load.seed) {
+    for (std::size_t arm = 0; arm < arms.size(); ++arm) {
+      fmt::print(stderr, "seed {}: {}\n", of_seed.load.seed, kArms[arm].name);
+      arms[arm].push_back(run_elsewhere(of_seed, kArms[arm]));
+      const auto& rows = arms[arm].back();
+      if (!rows.is_array()) return EXIT_FAILURE;
+      all.insert(all.end(), rows.begin(), rows.end());
+    }
   }
   show_table(arms);
+  show_utilisation(arms);
   if (options.json) show(all.dump());
   return EXIT_SUCCESS;
 }
@@ -266,7 +307,9 @@ int main(int argc, char** argv) {
   app.add_option("--steady", options.load.saturated_from_s, "seconds of the steady phase");
   // slurmctld's power saving looks at its nodes, which are not there, every 65,535 s.
   app.add_option("--end", options.load.end_s, "seconds in all")->check(CLI::Range(1, 65000));
-  app.add_option("--seed", options.load.seed, "of the jobs");
+  app.add_option("--seed", options.load.seed, "of the jobs, the first one (default: 1)");
+  app.add_option("--seeds", options.seeds, "so many of them (default: 3)")
+      ->check(CLI::Range(1, 100));
   app.add_flag("--json", options.json, "print the rows as JSON in the last line");
   CLI11_PARSE(app, argc, argv);
   return options.arm.empty() ? run_all(options) : run_one(options);

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "big_cluster.h"
 #include "core/text.h"
@@ -21,6 +22,10 @@ using acrf::minicluster::Cluster;
 constexpr int kGpusPerNode = 8;
 constexpr int kSizes[] = {8, 64, 1024, 16384};  // GPUs
 constexpr std::string_view kModes[] = {"run_now", "test_only", "will_run"};
+constexpr int kRefusals = 30;
+constexpr auto kBetweenPasses = std::chrono::milliseconds(400);
+constexpr int kRefusedNodes[] = {8, 128, 2048};
+constexpr int kRefusedGpusPerNode = 7;  // of which only the second socket's four can be had
 
 struct Options {
   std::string root;
@@ -53,6 +58,7 @@ struct Row {
   std::string_view mode;
   double ms_p50;
   double ms_max;
+  double ms_mean;
   double own_ms_p50;
   std::size_t n;
   std::map<std::string, int> outcomes;  // how often each
@@ -97,6 +103,27 @@ class Measurement {
     tests_ = static_cast<std::size_t>(runs);
     return Done{};
   }
+
+  // One job that finds no room, in so many passes of the scheduler: the first when it comes, the
+  // others when jobs come that are held.
+  Status refuse_job(int runs) {
+    const auto submitted = sbatch("--parsable");
+    if (!submitted) return submitted.error();
+    const auto job = parse_unsigned(*submitted).value_or(0);
+    const auto decided = [&] {
+      for (auto& decision : log_.read_new())
+        if (decision.job == job && decision.mode == "run_now") refused_.push_back(decision);
+      return static_cast<int>(refused_.size()) >= runs;
+    };
+    for (int i = 0; !minicluster::wait_until(decided, kBetweenPasses); ++i) {
+      if (i > 10 * runs) return failed("no passes of the scheduler for");
+      if (const auto held = sbatch("--hold"); !held) return held.error();
+    }
+    for (const auto& decision : refused_)
+      if (decision.ok) return failed("room was found for");
+    return Done{};
+  }
+  const std::vector<Decision>& refused() const { return refused_; }
 
   // Waits for the log, which may lag behind.
   Status read_log() {
@@ -145,7 +172,7 @@ class Measurement {
   DecisionLog& log_;
   std::vector<std::string> request_;
   std::map<std::uint64_t, std::map<std::string, Decision>> jobs_;
-  std::vector<Decision> will_run_;
+  std::vector<Decision> will_run_, refused_;
   std::size_t tests_ = 0;
 };
 
@@ -157,7 +184,7 @@ struct Scene {
 };
 
 // cons_tres' own time, or all of ACRF's with how much of that is not cons_tres.
-Row row_of(const Scene& scene, const RequestKind& kind, int gpus, std::string_view mode,
+Row row_of(const Scene& scene, std::string_view request, int gpus, std::string_view mode,
            const std::vector<Decision>& decisions) {
   std::vector<double> times;
   std::vector<double> own;
@@ -170,11 +197,12 @@ Row row_of(const Scene& scene, const RequestKind& kind, int gpus, std::string_vi
   return {scene.plugin,
           scene.topology,
           scene.load,
-          kind.name,
+          request,
           gpus,
           mode,
           median(times),
           *std::max_element(times.begin(), times.end()),
+          std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size()),
           median(own),
           times.size(),
           std::move(outcomes)};
@@ -196,8 +224,26 @@ Status measure_scene(Cluster& cluster, DecisionLog& log, const Options& options,
       if (const auto done = measurement.test_jobs(options.runs); !done) return done;
       if (const auto done = measurement.read_log(); !done) return done;
       for (const auto mode : kModes)
-        rows.push_back(row_of(scene, kind, gpus, mode, measurement.decisions(mode)));
+        rows.push_back(row_of(scene, kind.name, gpus, mode, measurement.decisions(mode)));
     }
+  }
+  return Done{};
+}
+
+// Plans that cons_tres refuses: its own time is lost time, and must be little.
+Status measure_refusals(Cluster& cluster, DecisionLog& log, const Options& options,
+                        const Scene& scene, std::vector<Row>& rows) {
+  for (const int nodes : kRefusedNodes) {
+    if (nodes > options.nodes / 4) continue;
+    if (const auto cleared = cancel_all(cluster); !cleared) return cleared;
+    if (const auto filled = fill_first_sockets(cluster); !filled) return filled;
+    Measurement measurement(
+        cluster, log,
+        {fmt::format("--nodes={}", nodes), fmt::format("--gpus-per-node={}", kRefusedGpusPerNode),
+         "--gres-flags=enforce-binding"});
+    if (const auto done = measurement.refuse_job(kRefusals); !done) return done;
+    rows.push_back(
+        row_of(scene, "nodes", nodes * kRefusedGpusPerNode, "run_now", measurement.refused()));
   }
   return Done{};
 }
@@ -212,7 +258,8 @@ Status measure_cluster(const Options& options, Plugin plugin, Topology topology,
   if (const auto done = measure_scene(cluster, log, options, empty, rows); !done) return done;
   if (const auto filled = fill_half(cluster); !filled) return filled;
   const Scene half{plugin, topology, "half"};
-  return measure_scene(cluster, log, options, half, rows);
+  if (const auto done = measure_scene(cluster, log, options, half, rows); !done) return done;
+  return measure_refusals(cluster, log, options, {plugin, topology, "refusing"}, rows);
 }
 
 nlohmann::json json_of(const Row& row) {
@@ -224,6 +271,7 @@ nlohmann::json json_of(const Row& row) {
                            {"mode", row.mode},
                            {"ms_p50", row.ms_p50},
                            {"ms_max", row.ms_max},
+                           {"ms_mean", row.ms_mean},
                            {"n", row.n}};
   if (row.plugin == Plugin::kAcrf) {
     object["own_ms_p50"] = row.own_ms_p50;
@@ -236,16 +284,18 @@ nlohmann::json json_of(const Row& row) {
 void show_table(const std::vector<Row>& stock, const std::vector<Row>& acrf) {
   for (std::size_t i = 0; i < stock.size(); ++i) {
     const Row& row = stock[i];
-    show(fmt::format("{:<8} {:<5} {:<7} {:>6} {:<9} {:>12.2f} {:>9.2f} {:>7.1f} {:>9.2f}",
-                     name_of(row.topology), row.load, row.request, row.gpus, row.mode, row.ms_p50,
-                     acrf[i].ms_p50, row.ms_p50 / acrf[i].ms_p50, acrf[i].own_ms_p50));
+    // A job that is refused again and again costs what all its tries cost.
+    const auto time = row.load == "refusing" ? &Row::ms_mean : &Row::ms_p50;
+    show(fmt::format("{:<8} {:<8} {:<7} {:>6} {:<9} {:>12.2f} {:>9.2f} {:>7.2f} {:>9.2f}",
+                     name_of(row.topology), row.load, row.request, row.gpus, row.mode, row.*time,
+                     acrf[i].*time, row.*time / acrf[i].*time, acrf[i].own_ms_p50));
   }
 }
 
 int run(const Options& options) {
-  show(fmt::format("{} nodes with {} GPUs each; median of {}, in ms", options.nodes, kGpusPerNode,
-                   options.runs));
-  show(fmt::format("{:<8} {:<5} {:<7} {:>6} {:<9} {:>12} {:>9} {:>7} {:>9}", "topology", "load",
+  show(fmt::format("{} nodes with {} GPUs each; median of {} (refusing: mean of {}), in ms",
+                   options.nodes, kGpusPerNode, options.runs, kRefusals));
+  show(fmt::format("{:<8} {:<8} {:<7} {:>6} {:<9} {:>12} {:>9} {:>7} {:>9}", "topology", "load",
                    "request", "gpus", "mode", "cons_tres_ms", "acrf_ms", "ratio", "own_ms"));
   auto json = nlohmann::json::array();
   for (const auto topology : {Topology::kNone, Topology::kTree}) {
