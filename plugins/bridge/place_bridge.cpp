@@ -13,6 +13,7 @@
 #include "common/topology_file.h"
 #include "core/placement.h"
 #include "core/policy.h"
+#include "core/requeue_budget.h"
 
 struct acrf_placer {
   acrf_placer(acrf::Topology tree, int node_cnt)
@@ -157,6 +158,17 @@ int acrf_node_health(const char* comment, acrf_node_t* node) {
     node->suspect = health->suspect;
     node->risk = static_cast<std::uint8_t>(health->risk);
     return 1;
+  });
+}
+
+int acrf_failed_nodes(const char* comment, char* names, std::size_t size) {
+  return guarded(-1, nullptr, 0, [&] {
+    std::string list;
+    for (const auto& failure : acrf::find_requeue_count(comment ? comment : "").failures)
+      list += (list.empty() ? "" : ",") + failure.node;
+    if (list.empty() || list.size() >= size) return -1;
+    std::snprintf(names, size, "%s", list.c_str());
+    return 0;
   });
 }
 

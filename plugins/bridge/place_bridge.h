@@ -46,6 +46,12 @@ typedef struct {
 /* Health from a node's comment. RET 1 when it holds ACRF's token, else 0 */
 extern int acrf_node_health(const char *comment, acrf_node_t *node);
 
+/*
+ * The nodes on which the job's program failed, by the job's admin comment:
+ * names with commas between. RET 0, or -1 when there are none
+ */
+extern int acrf_failed_nodes(const char *comment, char *names, size_t size);
+
 typedef struct acrf_placer acrf_placer_t;
 
 /*

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugins/bridge/policy_bridge.h"
 
+#include <pwd.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <string>
 
 #include "common/checkpoint_dir.h"
 #include "common/config_file.h"
 #include "common/topology_file.h"
 #include "core/hostlist.h"
-#include "core/policy.h"
+#include "core/requeue_budget.h"
+#include "core/site_policy.h"
+#include "core/text.h"
 
 namespace {
 
@@ -32,24 +38,99 @@ int guarded(char* problem, std::size_t size, Body body) noexcept {
   return -1;
 }
 
-acrf::Result<acrf::JobPolicy> resolve(const acrf_policy_request_t& request) {
-  acrf::JobPolicy policy;
-  policy.max_requeues = request.site_max_requeues;
-  for (int i = 0; i < ACRF_OPTION_CNT; ++i) {
-    if (!request.values[i]) continue;
-    const auto set = acrf::set_option(policy, acrf_option_names[i], request.values[i]);
-    if (!set) return set.error();
+acrf::JobFacts facts_of(const acrf_job_t& job) {
+  const auto text = [](const char* value) { return std::string_view(value ? value : ""); };
+  acrf::JobFacts facts;
+  facts.partition = text(job.partition);
+  facts.account = text(job.account);
+  facts.qos = text(job.qos);
+  facts.uid = job.uid;
+  facts.nodes = static_cast<int>(std::max<std::uint32_t>(job.nodes, 1));
+  facts.gpus = static_cast<int>(std::min<std::int64_t>(acrf_job_gpus(&job), 10'000'000));
+  facts.time_limit_s = job.time_limit_s;
+  facts.is_batch = job.is_batch != 0;
+  facts.is_heterogeneous = job.is_het != 0;
+  facts.refuses_requeue = job.refuses_requeue != 0;
+  return facts;
+}
+
+std::optional<acrf::Workload> workload_in(const char* token) {
+  const auto policy = acrf::find_policy(token ? token : "");
+  return policy ? std::optional(policy->workload) : std::nullopt;
+}
+
+int answer(const acrf::Status& status, char* refusal, std::size_t size) {
+  if (!status) copy_sentence(status.error().sentence, refusal, size);
+  return status ? 0 : -1;
+}
+
+acrf::GivenOptions given_options(const char* const values[ACRF_OPTION_CNT]) {
+  acrf::GivenOptions given;
+  for (int i = 0; i < ACRF_OPTION_CNT; ++i)
+    if (values[i]) given.emplace_back(acrf_option(i).name, values[i]);
+  return given;
+}
+
+char* copy_text(std::string_view text) { return ::strndup(text.data(), text.size()); }
+
+double cost_of(const acrf::JobPolicy& policy) {
+  return policy.checkpoint_cost_s > 0 ? policy.checkpoint_cost_s : acrf::kAssumedCheckpointCost_s;
+}
+
+void fill_in(const acrf::Config& config, const acrf::JobFacts& job,
+             const acrf::ResolvedPolicy& resolved, acrf_policy_t* to) {
+  const auto& policy = resolved.policy;
+  to->applies = resolved.applies;
+  to->requeue = policy.comes_back();
+  to->append_output = resolved.append_output;
+  if (resolved.signal_before_end && config.checkpoint_signal_time_s > 0) {
+    to->signal = acrf::signal_number(config.checkpoint_signal).value_or(0);
+    to->signal_time_s = config.checkpoint_signal_time_s;
   }
-  const acrf::SubmittedJob job = {request.is_batch != 0, request.is_het != 0,
-                                  request.refuses_requeue != 0, request.site_max_requeues};
-  if (const auto checked = acrf::check_policy(policy, job); !checked) return checked.error();
-  return policy;
+  if (const auto& interval = policy.checkpoint_interval)
+    to->interval_s = interval->automatic ? acrf::auto_interval_s(job.nodes, {}, cost_of(policy))
+                                         : interval->seconds;
+  to->counts_gpus =
+      resolved.rule && (resolved.rule->max_gpus_per_user || resolved.rule->max_gpus_per_account);
+  to->policy = copy_text(name_of(policy.recovery));
+  to->workload = copy_text(name_of(policy.workload));
+  if (!policy.checkpoint_dir.empty()) to->checkpoint_dir = copy_text(policy.checkpoint_dir);
+  if (policy.checkpoint_format != acrf::CheckpointFormat::kAuto)
+    to->checkpoint_format = copy_text(name_of(policy.checkpoint_format));
+  to->token = copy_text(to_token(policy));
+}
+
+// Users by name or number; one that nobody knows matches no job.
+void look_up_users(acrf::PolicyRule& rule, std::string& problem) {
+  for (const auto& name : rule.users) {
+    if (const auto number = acrf::parse_unsigned(name)) {
+      rule.uids.push_back(static_cast<std::uint32_t>(*number));
+    } else if (const auto* entry = ::getpwnam(name.c_str())) {
+      rule.uids.push_back(entry->pw_uid);
+    } else {
+      problem += (problem.empty() ? "" : "; ") + ("Policy " + rule.name) + ": no user " + name;
+    }
+  }
+}
+
+acrf::RequeueBudget budget_of(const acrf::Config& config, const acrf::JobPolicy& policy) {
+  return {{policy.max_requeues, config.max_node_requeues, config.max_preemptions,
+           config.max_application_requeues},
+          config.requeue_backoff_s};
 }
 
 }  // namespace
 
-const char* const acrf_option_names[ACRF_OPTION_CNT] = {"policy", "checkpoint-dir", "max-requeues",
-                                                        "topology", "exclude-risk"};
+struct acrf_site {
+  acrf::Config config;
+  acrf::SitePolicy policy;
+};
+
+acrf_option_t acrf_option(int index) {
+  static_assert(ACRF_OPTION_CNT == acrf::kPolicyOptionCount);
+  const auto& option = acrf::policy_options()[static_cast<std::size_t>(index)];
+  return {option.name.data(), option.argument.data(), option.help.data()};
+}
 
 int acrf_check_option(const char* name, const char* value, char* refusal, std::size_t size) {
   return guarded(refusal, size, [&] {
@@ -60,37 +141,104 @@ int acrf_check_option(const char* name, const char* value, char* refusal, std::s
   });
 }
 
-int acrf_policy_resolve(const acrf_policy_request_t* request, acrf_policy_t* policy) {
+int acrf_policy_resolve(const acrf_site_t* site, const acrf_job_t* job,
+                        const char* const values[ACRF_OPTION_CNT], acrf_policy_t* policy) {
   *policy = {};
   char problem[256] = "";
   const int code = guarded(problem, sizeof problem, [&] {
-    const auto resolved = resolve(*request);
+    const auto facts = facts_of(*job);
+    const auto resolved = acrf::resolve_policy(site->policy, facts, given_options(values));
     if (!resolved) {
-      policy->refusal = ::strdup(resolved.error().sentence.c_str());
+      policy->refusal = copy_text(resolved.error().sentence);
       return -1;
     }
-    policy->requeue = resolved->recovery == acrf::RecoveryPolicy::kRequeue;
-    policy->policy = ::strdup(std::string(name_of(resolved->recovery)).c_str());
-    if (!resolved->checkpoint_dir.empty())
-      policy->checkpoint_dir = ::strdup(resolved->checkpoint_dir.c_str());
-    policy->token = ::strdup(to_token(*resolved).c_str());
+    fill_in(site->config, facts, *resolved, policy);
     return 0;
   });
-  if (code != 0 && !policy->refusal) policy->refusal = ::strdup(problem);
+  if (code != 0 && !policy->refusal) policy->refusal = copy_text(problem);
   return code;
 }
 
 void acrf_policy_free(acrf_policy_t* policy) {
-  for (char* text : {policy->policy, policy->checkpoint_dir, policy->token, policy->refusal})
+  for (char* text : {policy->policy, policy->workload, policy->checkpoint_dir,
+                     policy->checkpoint_format, policy->token, policy->refusal})
     std::free(text);
   *policy = {};
 }
 
-int acrf_site_load(const char* slurm_conf_path, acrf_site_t* site, char* problem,
-                   std::size_t size) {
-  const acrf::Config defaults;
-  *site = {defaults.requeue_kill_wait_s, defaults.max_requeues};
-  return guarded(problem, size, [&] {
+std::int64_t acrf_job_gpus(const acrf_job_t* job) {
+  const auto in = [](const char* tres) {
+    return static_cast<std::int64_t>(tres ? acrf::gpus_in_request(tres) : 0);
+  };
+  std::int64_t gpus = 0;
+  guarded(nullptr, 0, [&] {
+    const auto nodes = std::max<std::int64_t>(job->nodes, 1);
+    const auto tasks = std::max<std::int64_t>(job->tasks, nodes);
+    gpus = std::max(
+        {in(job->tres_per_job), in(job->tres_per_node) * nodes, in(job->tres_per_task) * tasks});
+    return 0;
+  });
+  return gpus;
+}
+
+int acrf_check_quota(const acrf_site_t* site, const acrf_job_t* job, const char* token,
+                     std::int64_t gpus_of_user, std::int64_t gpus_of_account, char* refusal,
+                     std::size_t size) {
+  return guarded(refusal, size, [&] {
+    return answer(acrf::check_quota(site->policy, facts_of(*job), workload_in(token), gpus_of_user,
+                                    gpus_of_account),
+                  refusal, size);
+  });
+}
+
+int acrf_check_change(const acrf_site_t* site, const acrf_job_t* job, const char* token,
+                      int keeps_requeue, char* refusal, std::size_t size) {
+  return guarded(refusal, size, [&] {
+    return answer(
+        acrf::check_change(site->policy, facts_of(*job), workload_in(token), keeps_requeue != 0),
+        refusal, size);
+  });
+}
+
+int acrf_requeue_count(const acrf_site_t* site, const char* comment, std::uint32_t restart,
+                       acrf_cause_t cause, int status, const char* node, acrf_requeue_t* requeue) {
+  *requeue = {};
+  return guarded(nullptr, 0, [&] {
+    const std::string text = comment ? comment : "";
+    auto count = acrf::find_requeue_count(text);
+    if (static_cast<std::uint32_t>(count.seen) >= restart) return 0;
+    std::optional<acrf::ProgramFailure> failure;
+    if (cause == ACRF_APPLICATION && node) failure = acrf::ProgramFailure{status, node};
+    const auto policy = acrf::find_policy(text).value_or(acrf::JobPolicy{});
+    const auto verdict = acrf::count_requeue(count, static_cast<int>(restart),
+                                             static_cast<acrf::RequeueCause>(cause),
+                                             budget_of(site->config, policy), failure);
+    requeue->hold = verdict.step == acrf::RequeueStep::kHold;
+    requeue->wait_s = verdict.wait_s;
+    requeue->reason = copy_text(verdict.reason);
+    requeue->comment = copy_text(acrf::with_requeue_count(text, count));
+    return 1;
+  });
+}
+
+void acrf_requeue_free(acrf_requeue_t* requeue) {
+  std::free(requeue->reason);
+  std::free(requeue->comment);
+  *requeue = {};
+}
+
+int acrf_may_retry(const acrf_site_t* site, const char* comment, int status) {
+  return guarded(nullptr, 0, [&] {
+           const auto policy = acrf::find_policy(comment ? comment : "");
+           if (!policy || !policy->comes_back()) return 0;
+           const auto count = acrf::find_requeue_count(comment);
+           return acrf::may_retry(count, budget_of(site->config, *policy), status) ? 1 : 0;
+         }) > 0;
+}
+
+acrf_site_t* acrf_site_load(const char* slurm_conf_path, char* problem, std::size_t size) {
+  acrf_site_t* loaded = nullptr;
+  guarded(problem, size, [&] {
     std::string path = slurm_conf_path ? slurm_conf_path : "";
     const auto slash = path.rfind('/');
     path = slash == std::string::npos ? acrf::default_config_path()
@@ -100,10 +248,30 @@ int acrf_site_load(const char* slurm_conf_path, acrf_site_t* site, char* problem
       copy_sentence(config.error().sentence, problem, size);
       return -1;
     }
-    *site = {config->requeue_kill_wait_s, config->max_requeues};
+    auto site = std::make_unique<acrf_site>();
+    site->config = *config;
+    site->policy = {config->policies, config->max_requeues};
+    std::string unknown;
+    for (auto& rule : site->policy.rules) look_up_users(rule, unknown);
+    copy_sentence(unknown, problem, size);
+    loaded = site.release();
     return 0;
   });
+  return loaded;
 }
+
+acrf_site_t* acrf_site_default(void) {
+  acrf_site_t* site = nullptr;
+  guarded(nullptr, 0, [&] {
+    site = new acrf_site{};
+    return 0;
+  });
+  return site;
+}
+
+void acrf_site_free(acrf_site_t* site) { delete site; }
+int acrf_site_kill_wait_s(const acrf_site_t* site) { return site->config.requeue_kill_wait_s; }
+int acrf_site_retries(const acrf_site_t* site) { return site->config.max_application_requeues > 0; }
 
 int acrf_newest_checkpoint(const char* dir, char* path, std::size_t size) {
   return guarded(nullptr, 0, [&] {

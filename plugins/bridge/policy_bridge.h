@@ -7,6 +7,7 @@
 #define ACRF_POLICY_BRIDGE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,50 +16,122 @@ extern "C" {
 /* How spank_job_env carries the token with the job */
 #define ACRF_POLICY_ENV "ACRF_POLICY="
 
-/* The option names, without "--acrf-", in the order of the values below */
-#define ACRF_OPTION_CNT 5
-extern const char *const acrf_option_names[ACRF_OPTION_CNT];
-
+/* The --acrf-* options; texts that live as long as the plugin */
+#define ACRF_OPTION_CNT 10
 typedef struct {
-	const char *values[ACRF_OPTION_CNT]; /* NULL: not given */
-	int is_batch;
-	int is_het;		/* component of a heterogeneous job */
-	int refuses_requeue;
-	int site_max_requeues;
-} acrf_policy_request_t;
-
-typedef struct {
-	int requeue;		/* the job is to be requeued on a fault */
-	char *policy;		/* name of the policy */
-	char *checkpoint_dir;	/* NULL: none */
-	char *token;		/* for the job's record */
-	char *refusal;		/* a sentence for the user; nothing else is
-				 * set then */
-} acrf_policy_t;
+	const char *name;	/* without "--acrf-" */
+	const char *argument;
+	const char *help;
+} acrf_option_t;
+extern acrf_option_t acrf_option(int index);
 
 /* Check one option. RET 0, or -1 with a sentence in `refusal` */
 extern int acrf_check_option(const char *name, const char *value,
 			     char *refusal, size_t size);
 
+/* acrf.conf as it was when it was read */
+typedef struct acrf_site acrf_site_t;
+
 /*
- * Check and complete what a job asks for. RET 0, or -1 when the job is to be
- * refused. Call acrf_policy_free() in both cases.
+ * Read acrf.conf in the directory of slurm.conf, and look up the users that it
+ * names. RET NULL with a sentence in `problem`; without the file the defaults
  */
-extern int acrf_policy_resolve(const acrf_policy_request_t *request,
+extern acrf_site_t *acrf_site_load(const char *slurm_conf_path, char *problem,
+				   size_t size);
+/* RET the defaults; NULL: no memory */
+extern acrf_site_t *acrf_site_default(void);
+extern void acrf_site_free(acrf_site_t *site);
+extern int acrf_site_kill_wait_s(const acrf_site_t *site);
+/* Programs that fail are requeued now and then */
+extern int acrf_site_retries(const acrf_site_t *site);
+
+/* What Slurm says of a job; NULL or 0: nothing */
+typedef struct {
+	const char *partition, *account, *qos;
+	const char *tres_per_job, *tres_per_node, *tres_per_task;
+	uint32_t uid;
+	uint32_t nodes, tasks;
+	int64_t time_limit_s;
+	int is_batch;
+	int is_het;		/* component of a heterogeneous job */
+	int refuses_requeue;
+} acrf_job_t;
+
+typedef struct {
+	int applies;		/* 0: ACRF has nothing to do with the job */
+	int requeue;		/* the job is to be requeued on a fault */
+	int append_output;
+	int signal;		/* 0: none before the time limit */
+	int signal_time_s;
+	int64_t interval_s;	/* between checkpoints; 0: not said */
+	int counts_gpus;	/* ask acrf_check_quota() before it is taken */
+	char *policy;		/* name of the policy */
+	char *workload;
+	char *checkpoint_dir;	/* NULL: none */
+	char *checkpoint_format; /* NULL: auto */
+	char *token;		/* for the job's record */
+	char *refusal;		/* a sentence for the user; nothing else is
+				 * set then */
+} acrf_policy_t;
+
+/*
+ * Check and complete what a job asks for; `values` are its options, NULL where
+ * one is not given. RET 0, or -1 when the job is to be refused. Call
+ * acrf_policy_free() in both cases.
+ */
+extern int acrf_policy_resolve(const acrf_site_t *site, const acrf_job_t *job,
+			       const char *const values[ACRF_OPTION_CNT],
 			       acrf_policy_t *policy);
 extern void acrf_policy_free(acrf_policy_t *policy);
 
-typedef struct {
-	int requeue_kill_wait_s;
-	int max_requeues;
-} acrf_site_t;
+/* GPUs that the job asks for */
+extern int64_t acrf_job_gpus(const acrf_job_t *job);
 
 /*
- * Read acrf.conf in the directory of slurm.conf. Without the file, or with a
- * faulty one, the defaults. RET 0, or -1 with a sentence in `problem`
+ * The GPUs of the user's and of the account's other jobs, when acrf_policy_t
+ * asks for them. RET 0, or -1 with a sentence in `refusal`
  */
-extern int acrf_site_load(const char *slurm_conf_path, acrf_site_t *site,
-			  char *problem, size_t size);
+extern int acrf_check_quota(const acrf_site_t *site, const acrf_job_t *job,
+			    const char *token, int64_t gpus_of_user,
+			    int64_t gpus_of_account, char *refusal,
+			    size_t size);
+
+/*
+ * A user changes a job that has `token`; the job as it would be. RET 0, or -1
+ * with a sentence in `refusal`
+ */
+extern int acrf_check_change(const acrf_site_t *site, const acrf_job_t *job,
+			     const char *token, int keeps_requeue,
+			     char *refusal, size_t size);
+
+typedef enum {
+	ACRF_HARDWARE,
+	ACRF_NODE,
+	ACRF_PREEMPTION,
+	ACRF_APPLICATION,
+	ACRF_OTHER,
+} acrf_cause_t;
+
+typedef struct {
+	int hold;
+	int wait_s;
+	char *reason;		/* with hold */
+	char *comment;		/* the admin comment with the new count */
+} acrf_requeue_t;
+
+/*
+ * A job was requeued, Slurm's `restart`th time. RET 1 with what becomes of it,
+ * to be freed by acrf_requeue_free(); 0 when this restart is counted already;
+ * -1 when there is no memory
+ */
+extern int acrf_requeue_count(const acrf_site_t *site, const char *comment,
+			      uint32_t restart, acrf_cause_t cause, int status,
+			      const char *node, acrf_requeue_t *requeue);
+extern void acrf_requeue_free(acrf_requeue_t *requeue);
+
+/* A program failed: RET 1 when the job is to be requeued for it */
+extern int acrf_may_retry(const acrf_site_t *site, const char *comment,
+			  int status);
 
 /*
  * The newest complete checkpoint below `dir`. RET 0 and its path in `path`, or

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugins/job_submit_acrf/follow.h"
 
+#include <sys/wait.h>
+
 #define ACRF_REASON "ACRF: "
 #define RELEASE_AFTER_KILL_S 2
+#define VERDICT_WAIT_S 15	/* for a fault of the hardware to show */
+#define VERDICT_LATE_S 300	/* older failures are left alone */
 
 extern double seconds_since(const struct timespec *then)
 {
@@ -13,12 +17,20 @@ extern double seconds_since(const struct timespec *then)
 	       (now.tv_nsec - then->tv_nsec) / 1e9;
 }
 
-static bool _is_acrf_requeue(job_record_t *job_ptr)
+/* How entries of spank_job_env mark jobs that ACRF looks after */
+static const char *const requeue_tokens[] = {
+	ACRF_POLICY_ENV "acrf:policy=requeue",
+	ACRF_POLICY_ENV "acrf:policy=failover",
+};
+
+extern bool follow_is_ours(job_record_t *job_ptr)
 {
 	for (uint32_t i = 0; i < job_ptr->spank_job_env_size; i++)
-		if (!xstrncmp(job_ptr->spank_job_env[i], ACRF_REQUEUE_TOKEN,
-			      strlen(ACRF_REQUEUE_TOKEN)))
-			return true;
+		for (int t = 0; t < ARRAY_SIZE(requeue_tokens); t++)
+			if (!xstrncmp(job_ptr->spank_job_env[i],
+				      requeue_tokens[t],
+				      strlen(requeue_tokens[t])))
+				return true;
 	return false;
 }
 
@@ -26,7 +38,7 @@ static bool _is_acrf_requeue(job_record_t *job_ptr)
 static bool _is_coming_back(job_record_t *job_ptr)
 {
 	return IS_JOB_PENDING(job_ptr) && job_ptr->restart_cnt &&
-	       job_ptr->details && _is_acrf_requeue(job_ptr);
+	       job_ptr->details && follow_is_ours(job_ptr);
 }
 
 static bool _is_held_by_requeue(job_record_t *job_ptr)
@@ -39,23 +51,34 @@ static bool _is_held_by_requeue(job_record_t *job_ptr)
 	return (held == lifetime) || (held == lifetime + 1);
 }
 
+static bool _drained_by_acrf(node_record_t *node_ptr)
+{
+	return IS_NODE_DRAIN(node_ptr) &&
+	       !xstrncmp(node_ptr->reason, ACRF_REASON, strlen(ACRF_REASON));
+}
+
+static bool _is_down(node_record_t *node_ptr)
+{
+	return IS_NODE_DOWN(node_ptr) || IS_NODE_NO_RESPOND(node_ptr);
+}
+
+/* The first of the nodes of which this is true; NULL: none */
+static node_record_t *_find_node(bitstr_t *nodes,
+				 bool (*is_it)(node_record_t *))
+{
+	if (!nodes || (bit_size(nodes) != node_record_count))
+		return NULL;
+	for (bitoff_t i = bit_ffs(nodes), last = bit_fls(nodes);
+	     (i >= 0) && (i <= last); i++)
+		if (bit_test(nodes, i) && node_record_table_ptr[i] &&
+		    (!is_it || is_it(node_record_table_ptr[i])))
+			return node_record_table_ptr[i];
+	return NULL;
+}
+
 static bool _on_node_drained_by_acrf(job_record_t *job_ptr)
 {
-	bitstr_t *nodes = job_ptr->node_bitmap;
-
-	if (!nodes)
-		return false;
-	for (bitoff_t i = bit_ffs(nodes), last = bit_fls(nodes);
-	     (i >= 0) && (i <= last); i++) {
-		node_record_t *node_ptr = node_record_table_ptr[i];
-
-		if (bit_test(nodes, i) && node_ptr &&
-		    IS_NODE_DRAIN(node_ptr) &&
-		    !xstrncmp(node_ptr->reason, ACRF_REASON,
-			      strlen(ACRF_REASON)))
-			return true;
-	}
-	return false;
+	return _find_node(job_ptr->node_bitmap, _drained_by_acrf) != NULL;
 }
 
 /*
@@ -107,50 +130,182 @@ static void _kill_stubborn(job_record_t *job_ptr, follow_t *follow)
 	agent_queue_request(_kill_request(job_ptr, KILL_FULL_JOB));
 }
 
+/* A begin time that can't be taken for batch_requeue_fini()'s */
+static void _set_begin_time(job_record_t *job_ptr, time_t now, int wait_s)
+{
+	job_ptr->details->begin_time = now + wait_s;
+	while (_is_held_by_requeue(job_ptr))
+		job_ptr->details->begin_time++;
+}
+
 static bool _release(job_record_t *job_ptr, follow_t *follow, time_t now)
 {
 	if ((now <= job_ptr->details->submit_time) ||
 	    (seconds_since(&follow->killed) < RELEASE_AFTER_KILL_S))
 		return false;
-	job_ptr->details->begin_time = now;
-	if (job_ptr->state_reason == WAIT_TIME) {
+	_set_begin_time(job_ptr, now, follow->wait_s);
+	if (!follow->wait_s && (job_ptr->state_reason == WAIT_TIME)) {
 		job_ptr->state_reason = WAIT_NO_REASON;
 		xfree(job_ptr->state_desc);
 	}
 	last_job_update = now;
-	info("job_submit/acrf: released %pJ, restart %u", job_ptr,
-	     job_ptr->restart_cnt);
+	info("job_submit/acrf: released %pJ, restart %u, to start in %d s",
+	     job_ptr, job_ptr->restart_cnt, follow->wait_s);
 	return true;
 }
 
-extern bool follow_wants(job_record_t *job_ptr)
+/*
+ * Why the job was requeued, as far as its record and its nodes tell. Slurm
+ * leaves no trace of a preemption: where it is in use, it is the explanation
+ * for what has no other.
+ */
+static acrf_cause_t _cause(job_record_t *job_ptr, bitstr_t *nodes)
 {
+	if (_find_node(nodes, _drained_by_acrf))
+		return ACRF_HARDWARE;
+	if (_find_node(nodes, _is_down))
+		return ACRF_NODE;
+	if (job_ptr->exit_code && (job_ptr->exit_code != NO_VAL))
+		return ACRF_APPLICATION;
+	if (job_ptr->preempt_time || slurm_conf.preempt_mode)
+		return ACRF_PREEMPTION;
+	return ACRF_OTHER;
+}
+
+static int _exit_status(job_record_t *job_ptr)
+{
+	int status = job_ptr->exit_code;
+
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) :
+				     WEXITSTATUS(status);
+}
+
+static void _hold(job_record_t *job_ptr, const char *reason)
+{
+	job_ptr->priority = 0;
+	job_ptr->state_reason = WAIT_HELD_USER;
+	xfree(job_ptr->state_desc);
+	job_ptr->state_desc = xstrdup(reason);
+	last_job_update = time(NULL);
+	info("job_submit/acrf: held %pJ: %s", job_ptr, reason);
+}
+
+/* Count one more requeue, of a job that ran on these nodes */
+static acrf_requeue_t _count(job_record_t *job_ptr, const acrf_site_t *site,
+			     bitstr_t *nodes, uint32_t restart,
+			     acrf_cause_t cause)
+{
+	node_record_t *node_ptr = _find_node(nodes, NULL);
+	acrf_requeue_t requeue;
+
+	if (acrf_requeue_count(site, job_ptr->admin_comment, restart, cause,
+			       _exit_status(job_ptr),
+			       node_ptr ? node_ptr->name : NULL,
+			       &requeue) > 0) {
+		xfree(job_ptr->admin_comment);
+		job_ptr->admin_comment = xstrdup(requeue.comment);
+	}
+	return requeue;
+}
+
+/* Hold the job if it has used up its budget. RET seconds it is to wait */
+static int _settle(job_record_t *job_ptr, acrf_requeue_t *requeue)
+{
+	int wait_s = requeue->wait_s;
+
+	if (requeue->hold)
+		_hold(job_ptr, requeue->reason);
+	acrf_requeue_free(requeue);
+	return wait_s;
+}
+
+/* Its program failed, and a fault of the hardware may still explain it */
+static bool _may_be_retried(job_record_t *job_ptr, const acrf_site_t *site)
+{
+	return IS_JOB_FAILED(job_ptr) && !IS_JOB_COMPLETING(job_ptr) &&
+	       job_ptr->details && job_ptr->details->requeue &&
+	       (time(NULL) - job_ptr->end_time <= VERDICT_LATE_S) &&
+	       acrf_site_retries(site) && follow_is_ours(job_ptr) &&
+	       acrf_may_retry(site, job_ptr->admin_comment,
+			      _exit_status(job_ptr));
+}
+
+static follow_result_t _retry(job_record_t *job_ptr, const acrf_site_t *site)
+{
+	time_t now = time(NULL);
+	acrf_requeue_t requeue;
+
+	if (now - job_ptr->end_time < VERDICT_WAIT_S)
+		return FOLLOW_ON;
+	if (_on_node_drained_by_acrf(job_ptr))
+		return FOLLOW_LEFT;	/* acrf-healthd's case */
+	requeue = _count(job_ptr, site, job_ptr->node_bitmap,
+			 job_ptr->restart_cnt + 1, ACRF_APPLICATION);
+	info("job_submit/acrf: requeueing %pJ, which ended with status %d",
+	     job_ptr, _exit_status(job_ptr));
+	if (job_requeue(slurm_conf.slurm_user_id, job_ptr->job_id, NULL, false,
+			0)) {
+		acrf_requeue_free(&requeue);
+		return FOLLOW_LEFT;
+	}
+	/* The revocation of the last run is older than VERDICT_WAIT_S */
+	_set_begin_time(job_ptr, now, MAX(_settle(job_ptr, &requeue), 2));
+	last_job_update = now;
+	return FOLLOW_RELEASED;
+}
+
+extern bool follow_wants(job_record_t *job_ptr, const acrf_site_t *site)
+{
+	if (IS_JOB_FINISHED(job_ptr))
+		return _may_be_retried(job_ptr, site);
 	return _is_coming_back(job_ptr) &&
 	       (IS_JOB_COMPLETING(job_ptr) || _is_held_by_requeue(job_ptr));
 }
 
-extern follow_t *follow_create(job_record_t *job_ptr)
+extern follow_t *follow_create(job_record_t *job_ptr, bitstr_t *nodes)
 {
 	follow_t *follow = xmalloc(sizeof(*follow));
 
 	follow->job_id = job_ptr->job_id;
 	follow->restart_cnt = job_ptr->restart_cnt;
+	if (nodes)
+		follow->nodes = bit_copy(nodes);
 	clock_gettime(CLOCK_MONOTONIC, &follow->seen);
 	return follow;
 }
 
-extern follow_result_t follow_step(follow_t *follow, int kill_wait_s)
+extern void follow_free(void *x)
+{
+	follow_t *follow = x;
+
+	FREE_NULL_BITMAP(follow->nodes);
+	xfree(follow);
+}
+
+extern follow_result_t follow_step(follow_t *follow, const acrf_site_t *site)
 {
 	job_record_t *job_ptr = find_job_record(follow->job_id);
 
-	if (!job_ptr || !follow_wants(job_ptr) ||
+	if (!job_ptr || !follow_wants(job_ptr, site) ||
 	    (job_ptr->restart_cnt != follow->restart_cnt))
 		return FOLLOW_LEFT;
+	if (IS_JOB_FINISHED(job_ptr))
+		return _retry(job_ptr, site);
+	if (!follow->counted) {
+		bitstr_t *nodes = job_ptr->node_bitmap ? job_ptr->node_bitmap :
+							 follow->nodes;
+		acrf_requeue_t requeue = _count(job_ptr, site, nodes,
+						job_ptr->restart_cnt,
+						_cause(job_ptr, nodes));
+
+		follow->wait_s = _settle(job_ptr, &requeue);
+		follow->counted = true;
+	}
 	if (!IS_JOB_COMPLETING(job_ptr))
 		return _release(job_ptr, follow, time(NULL)) ?
 			FOLLOW_RELEASED : FOLLOW_ON;
 	if (!follow->killed.tv_sec &&
-	    (seconds_since(&follow->seen) >= kill_wait_s) &&
+	    (seconds_since(&follow->seen) >= acrf_site_kill_wait_s(site)) &&
 	    _on_node_drained_by_acrf(job_ptr))
 		_kill_stubborn(job_ptr, follow);
 	return FOLLOW_ON;

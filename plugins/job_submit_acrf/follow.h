@@ -18,6 +18,11 @@
  * The second duty: a job that ignores SIGTERM would stay COMPLETING for
  * KillWait. On a node that ACRF drained there is nothing left to wait for, so
  * its processes are killed RequeueKillWait seconds after the requeue.
+ *
+ * The third: each requeue is counted for its cause (core/requeue_budget.h), and
+ * a job that has used up what it may is held, with the reason. A job whose
+ * program failed is requeued where the site wants that, once a fault of the
+ * hardware would have shown.
  */
 #ifndef ACRF_FOLLOW_H
 #define ACRF_FOLLOW_H
@@ -28,14 +33,14 @@
 
 #include "plugins/bridge/policy_bridge.h"
 
-/* How an entry of spank_job_env marks a job that ACRF looks after */
-#define ACRF_REQUEUE_TOKEN ACRF_POLICY_ENV "acrf:policy=requeue"
-
 typedef struct {
 	uint32_t job_id;
 	uint32_t restart_cnt;
 	struct timespec seen;	/* when this restart was first seen */
 	struct timespec killed;	/* 0: it was not */
+	bool counted;
+	int wait_s;		/* after the release: back-off */
+	bitstr_t *nodes;	/* of the last run; NULL: not known */
 } follow_t;
 
 typedef enum {
@@ -45,16 +50,23 @@ typedef enum {
 } follow_result_t;
 
 /* Is this a job to follow? Needs the job read lock. */
-extern bool follow_wants(job_record_t *job_ptr);
+extern bool follow_wants(job_record_t *job_ptr, const acrf_site_t *site);
 
-/* Needs the job read lock. Free with xfree(). */
-extern follow_t *follow_create(job_record_t *job_ptr);
+/* Does ACRF bring this job back? Needs the job read lock. */
+extern bool follow_is_ours(job_record_t *job_ptr);
 
 /*
- * Do what the job needs now. Needs conf read, job write and node read locks;
- * touches memory only, and queues messages to slurmds.
+ * `nodes` are those of the job's last run, or NULL. Needs the job read lock.
+ * Free with follow_free()
  */
-extern follow_result_t follow_step(follow_t *follow, int kill_wait_s);
+extern follow_t *follow_create(job_record_t *job_ptr, bitstr_t *nodes);
+extern void follow_free(void *follow);
+
+/*
+ * Do what the job needs now. Needs conf read, job and node write and fed read
+ * locks; touches memory only, and queues messages to slurmds.
+ */
+extern follow_result_t follow_step(follow_t *follow, const acrf_site_t *site);
 
 /* By the monotonic clock */
 extern double seconds_since(const struct timespec *then);

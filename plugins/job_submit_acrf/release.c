@@ -3,9 +3,9 @@
  * The thread that follows requeued jobs (see follow.h) and wakes the scheduler
  * when it has released one.
  *
- * Cost: one look at each job's state word per RELEASE_SCAN_MS, and only after
- * jobs changed; jobs of interest are then followed by id. Nothing under the
- * locks but memory.
+ * Cost: one look at each job per RELEASE_SCAN_MS, and only after jobs changed;
+ * the nodes of those that ACRF brings back are remembered, and jobs of interest
+ * followed by id. Nothing under the locks but memory.
  */
 #include "plugins/job_submit_acrf/release.h"
 
@@ -13,6 +13,8 @@
 #include <pthread.h>
 
 #include "plugins/job_submit_acrf/follow.h"
+#include "plugins/job_submit_acrf/last_nodes.h"
+#include "plugins/job_submit_acrf/site.h"
 
 #define RELEASE_SCAN_MS 500
 #define RELEASE_FOLLOW_MS 100
@@ -27,8 +29,8 @@ typedef struct {
 	bool ended;
 	bool abandoned;		/* the plugin no longer waits for the thread */
 	bool in_lock;		/* between lock_slurmctld() and unlock */
-	int kill_wait_s;
-	List followed;		/* of follow_t, the thread's alone */
+	List followed;		/* of follow_t, the thread's alone, */
+	last_nodes_t *last_nodes; /* as is this */
 	struct timespec last_followed; /* when the newest was added */
 	time_t scanned_update;	/* last_job_update at the last scan */
 } release_t;
@@ -41,16 +43,28 @@ static int _find_followed(void *x, void *key)
 	return ((follow_t *) x)->job_id == *(uint32_t *) key;
 }
 
+typedef struct {
+	release_t *release;
+	const acrf_site_t *site;
+} scan_t;
+
 static int _consider(void *x, void *arg)
 {
 	job_record_t *job_ptr = x;
-	release_t *release = arg;
+	scan_t *scan = arg;
+	release_t *release = scan->release;
+	bitstr_t *nodes;
 
-	if (!follow_wants(job_ptr) ||
+	if (!follow_is_ours(job_ptr))
+		return 0;
+	nodes = last_nodes_of(release->last_nodes, job_ptr->job_id);
+	if (!IS_JOB_FINISHED(job_ptr))
+		last_nodes_note(release->last_nodes, job_ptr);
+	if (!follow_wants(job_ptr, scan->site) ||
 	    list_find_first(release->followed, _find_followed,
 			    &job_ptr->job_id))
 		return 0;
-	list_append(release->followed, follow_create(job_ptr));
+	list_append(release->followed, follow_create(job_ptr, nodes));
 	clock_gettime(CLOCK_MONOTONIC, &release->last_followed);
 	return 0;
 }
@@ -98,6 +112,7 @@ static void _unlock(release_t *release, slurmctld_lock_t locks)
 static void _scan(release_t *release)
 {
 	slurmctld_lock_t locks = { .job = READ_LOCK };
+	scan_t scan = { .release = release };
 
 	/*
 	 * last_job_update counts seconds: a change later in the second of the
@@ -108,12 +123,16 @@ static void _scan(release_t *release)
 	if (!_lock(release, locks))
 		return;
 	release->scanned_update = time(NULL);
-	list_for_each(job_list, _consider, release);
+	last_nodes_begin(release->last_nodes);
+	if ((scan.site = site_lock()))
+		list_for_each(job_list, _consider, &scan);
+	site_unlock();
+	last_nodes_end(release->last_nodes);
 	_unlock(release, locks);
 }
 
 typedef struct {
-	release_t *release;
+	const acrf_site_t *site;
 	bool released;
 } step_t;
 
@@ -121,7 +140,7 @@ typedef struct {
 static int _step(void *x, void *arg)
 {
 	step_t *step = arg;
-	follow_result_t result = follow_step(x, step->release->kill_wait_s);
+	follow_result_t result = follow_step(x, step->site);
 
 	step->released |= (result == FOLLOW_RELEASED);
 	return result != FOLLOW_ON;
@@ -130,12 +149,14 @@ static int _step(void *x, void *arg)
 static void _step_all(release_t *release)
 {
 	slurmctld_lock_t locks = { .conf = READ_LOCK, .job = WRITE_LOCK,
-				   .node = READ_LOCK };
-	step_t step = { .release = release };
+				   .node = WRITE_LOCK, .fed = READ_LOCK };
+	step_t step = { 0 };
 
 	if (!_lock(release, locks))
 		return;
-	list_delete_all(release->followed, _step, &step);
+	if ((step.site = site_lock()))
+		list_delete_all(release->followed, _step, &step);
+	site_unlock();
 	_unlock(release, locks);
 	if (step.released) {
 		schedule_job_save();
@@ -172,6 +193,7 @@ static int _pause_ms(release_t *release)
 static void _free(release_t *release)
 {
 	FREE_NULL_LIST(release->followed);
+	last_nodes_free(release->last_nodes);
 	slurm_cond_destroy(&release->wake);
 	slurm_mutex_destroy(&release->mutex);
 	xfree(release);
@@ -184,6 +206,7 @@ static void *_run(void *arg)
 	bool abandoned;
 
 	while (!_stopping(release)) {
+		site_refresh();
 		if (seconds_since(&scanned) * 1000 >= RELEASE_SCAN_MS) {
 			_scan(release);
 			clock_gettime(CLOCK_MONOTONIC, &scanned);
@@ -203,7 +226,7 @@ static void *_run(void *arg)
 	return NULL;
 }
 
-extern int release_thread_start(int kill_wait_s)
+extern int release_thread_start(void)
 {
 	release_t *release = xmalloc(sizeof(*release));
 	pthread_attr_t attr;
@@ -212,8 +235,8 @@ extern int release_thread_start(int kill_wait_s)
 
 	slurm_mutex_init(&release->mutex);
 	slurm_cond_init(&release->wake, NULL);
-	release->kill_wait_s = kill_wait_s;
-	release->followed = list_create(xfree_ptr);
+	release->followed = list_create(follow_free);
+	release->last_nodes = last_nodes_create();
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	rc = pthread_create(&thread, &attr, _run, release);

@@ -7,7 +7,7 @@
 
 #include "plugins/slurm_compat.h"
 
-extern int release_thread_start(int kill_wait_s);
+extern int release_thread_start(void);
 
 /*
  * Ask the thread to end. Returns at once when the thread waits for slurmctld's

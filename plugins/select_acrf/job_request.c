@@ -193,24 +193,43 @@ static char *_avoided_names(job_record_t *job_ptr)
 	return xstrndup(word, strcspn(word, " "));
 }
 
-extern bitstr_t *job_avoided_nodes(job_record_t *job_ptr)
+/* Set the bits of these nodes; `names` is taken apart */
+static void _add_nodes(bitstr_t **nodes, char *names)
 {
-	bitstr_t *avoided = NULL;
-	char *names, *save = NULL;
+	char *save = NULL;
 
-	if (!(names = _avoided_names(job_ptr)))
-		return NULL;
 	for (char *name = strtok_r(names, ",", &save); name;
 	     name = strtok_r(NULL, ",", &save)) {
 		node_record_t *node_ptr = find_node_record_no_alias(name);
 
 		if (!node_ptr)
 			continue;
-		if (!avoided)
-			avoided = bit_alloc(node_record_count);
-		bit_set(avoided, node_ptr->index);
+		if (!*nodes)
+			*nodes = bit_alloc(node_record_count);
+		bit_set(*nodes, node_ptr->index);
 	}
+}
+
+/* RET the nodes that killed the job; NULL: none */
+static bitstr_t *_guilty_nodes(job_record_t *job_ptr)
+{
+	bitstr_t *guilty = NULL;
+	char *names = _avoided_names(job_ptr);
+
+	if (names)
+		_add_nodes(&guilty, names);
 	xfree(names);
+	return guilty;
+}
+
+extern bitstr_t *job_avoided_nodes(job_record_t *job_ptr)
+{
+	bitstr_t *avoided = _guilty_nodes(job_ptr);
+	char names[1024];
+
+	/* A program that fails elsewhere too is to blame itself */
+	if (!acrf_failed_nodes(job_ptr->admin_comment, names, sizeof(names)))
+		_add_nodes(&avoided, names);
 	return avoided;
 }
 
@@ -248,7 +267,7 @@ extern void job_note_guilty_nodes(job_record_t *job_ptr)
 	    !job_ptr->details || !job_ptr->details->requeue ||
 	    (bit_size(job_ptr->node_bitmap) != node_record_count))
 		return;
-	if (!(guilty = job_avoided_nodes(job_ptr)))
+	if (!(guilty = _guilty_nodes(job_ptr)))
 		guilty = bit_alloc(node_record_count);
 	last = bit_fls(job_ptr->node_bitmap);
 	for (int i = bit_ffs(job_ptr->node_bitmap); (i >= 0) && (i <= last);

@@ -20,7 +20,7 @@ extern bool job_request(job_record_t *job_ptr, uint32_t min_nodes,
 /* Names of nodes that a job is to keep off, in its admin comment */
 #define AVOID_WORD "acrf-avoid:"
 
-/* Bits of the nodes that killed the job before; NULL: none */
+/* Bits of the nodes on which the job died or failed before; NULL: none */
 extern bitstr_t *job_avoided_nodes(job_record_t *job_ptr);
 
 /* A job loses its nodes: if ACRF or Slurm took one out of service, note it */

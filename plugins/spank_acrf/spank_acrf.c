@@ -7,7 +7,11 @@
  * begin from the same one: for the batch script by slurmstepd, for a step by
  * the srun that starts it.
  */
+#define _GNU_SOURCE		/* program_invocation_short_name */
+#include <ctype.h>
+#include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +23,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 #define LONGEST_LIST 65536	/* of node names, compressed */
+#define PASSED_OPTION "_SLURM_SPANK_OPTION_acrf_acrf_"
 #define LEAKED_OPTION "SLURM_SPANK__SLURM_SPANK_OPTION_acrf_acrf_"
 
 EXPORT const char plugin_name[] = "acrf";
@@ -29,75 +34,115 @@ EXPORT const unsigned int spank_plugin_version = 1;
 /* What srun was told itself; NULL: ask the environment */
 static char *checkpoint_dir_option;
 
-/* RET 0 when the value is good; the option's own sentence otherwise */
-static int _check(int index, const char *value)
+/* Which options the command line or a script gave */
+static bool given[ACRF_OPTION_CNT];
+
+static int _take_option(int index, const char *optarg, int remote)
 {
+	const char *name = acrf_option(index).name;
 	char refusal[1024] = "";
 
-	if (!acrf_check_option(acrf_option_names[index], value, refusal,
-			       sizeof(refusal)))
-		return 0;
-	slurm_error("%s", refusal);
-	return -1;
-}
-
-static int _take_policy(int val, const char *optarg, int remote)
-{
-	return _check(0, optarg);
-}
-
-static int _take_checkpoint_dir(int val, const char *optarg, int remote)
-{
-	if (_check(1, optarg))
+	if (acrf_check_option(name, optarg, refusal, sizeof(refusal))) {
+		slurm_error("%s", refusal);
 		return -1;
-	free(checkpoint_dir_option);
-	checkpoint_dir_option = strdup(optarg);
+	}
+	given[index] = true;
+	if (!strcmp(name, "checkpoint-dir")) {
+		free(checkpoint_dir_option);
+		checkpoint_dir_option = strdup(optarg);
+	}
 	return 0;
 }
 
-static int _take_max_requeues(int val, const char *optarg, int remote)
-{
-	return _check(2, optarg);
-}
-
-static int _take_topology(int val, const char *optarg, int remote)
-{
-	return _check(3, optarg);
-}
-
-static int _take_exclude_risk(int val, const char *optarg, int remote)
-{
-	return _check(4, optarg);
-}
-
-EXPORT struct spank_option spank_options[] = {
-	{ "acrf-policy", "none|requeue",
-	  "what happens to the job when hardware below it fails: requeue brings it back, on other nodes, from its newest complete checkpoint",
-	  1, 0, _take_policy },
-	{ "acrf-checkpoint-dir", "DIR",
-	  "absolute path, shared by all nodes, under which the job keeps its checkpoints, each a directory with an acrf-manifest",
-	  1, 0, _take_checkpoint_dir },
-	{ "acrf-max-requeues", "N",
-	  "hold the job instead of requeueing it once it has been restarted N times",
-	  1, 0, _take_max_requeues },
-	{ "acrf-topology", "pack|spread|block|any",
-	  "where the job's nodes shall be: pack (the default) close together, block on as few leaf switches as possible, spread over failure domains, any wherever it disturbs others least",
-	  1, 0, _take_topology },
-	{ "acrf-exclude-risk", "low|medium|high",
-	  "use nodes with this risk of failure or more only when nothing else fits",
-	  1, 0, _take_exclude_risk },
-	SPANK_OPTIONS_TABLE_END
-};
-
+/* In sbatch, salloc and srun, for their help texts too, and in slurmstepd */
 EXPORT int slurm_spank_init(spank_t sp, int ac, char **av)
 {
-	if (spank_context() != S_CTX_ALLOCATOR)
-		return ESPANK_SUCCESS;
-	/* salloc and sbatch register no spank_options[] table by themselves */
-	for (struct spank_option *option = spank_options; option->name;
-	     option++)
-		if (spank_option_register(sp, option) != ESPANK_SUCCESS)
+	static char names[ACRF_OPTION_CNT][64];
+
+	for (int i = 0; i < ACRF_OPTION_CNT; i++) {
+		acrf_option_t from = acrf_option(i);
+		struct spank_option option = {
+			.name = names[i],
+			.arginfo = (char *) from.argument,
+			.usage = (char *) from.help,
+			.has_arg = 1,
+			.val = i,
+			.cb = _take_option,
+		};
+
+		snprintf(names[i], sizeof(names[i]), "acrf-%s", from.name);
+		if (spank_option_register(sp, &option) != ESPANK_SUCCESS)
 			return ESPANK_ERROR;
+	}
+	return ESPANK_SUCCESS;
+}
+
+/* "checkpoint-dir" as PREFIX_CHECKPOINT_DIR */
+static void _variable_name(char *to, size_t size, const char *prefix,
+			   const char *option)
+{
+	size_t length = snprintf(to, size, "%s_", prefix);
+
+	for (; *option && (length + 1 < size); option++)
+		to[length++] = (*option == '-') ? '_' :
+						  toupper((unsigned char) *option);
+	to[length] = '\0';
+}
+
+/*
+ * The default of an option in the environment: SBATCH_ACRF_* (or SALLOC_,
+ * SLURM_ for srun) before ACRF_*. The latter are not looked at inside a job,
+ * where they are what ACRF gave to that job.
+ */
+static const char *_environment_default(const char *option)
+{
+	const char *command = program_invocation_short_name, *value;
+	const char *prefix = !strcmp(command, "sbatch") ? "SBATCH_ACRF" :
+			     !strcmp(command, "salloc") ? "SALLOC_ACRF" :
+							  "SLURM_ACRF";
+	char name[64];
+
+	_variable_name(name, sizeof(name), prefix, option);
+	if ((value = getenv(name)))
+		return value;
+	if (getenv("ACRF_JOB_POLICY") || getenv("SLURM_JOB_ID"))
+		return NULL;
+	_variable_name(name, sizeof(name), "ACRF", option);
+	return getenv(name);
+}
+
+/*
+ * Passes a default on as SPANK passes an option on. A bad one too: here nothing
+ * would stop the command, but job_submit refuses it with the same sentence.
+ */
+static int _set_default(spank_t sp, int index, const char *value)
+{
+	const char *option = acrf_option(index).name;
+	char name[128];
+
+	(void) _take_option(index, value, 0);
+	snprintf(name, sizeof(name), PASSED_OPTION "%s", option);
+	for (char *c = name + strlen(PASSED_OPTION); *c; c++)
+		if (*c == '-')
+			*c = '_';
+	if (spank_job_control_setenv(sp, name, value, 1) == ESPANK_SUCCESS)
+		return 0;
+	slurm_error("acrf: --acrf-%s can't be set from the environment",
+		    option);
+	return -1;
+}
+
+EXPORT int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
+{
+	if (spank_remote(sp))
+		return ESPANK_SUCCESS;
+	for (int i = 0; i < ACRF_OPTION_CNT; i++) {
+		const char *value = given[i] ? NULL :
+				    _environment_default(acrf_option(i).name);
+
+		if (value && *value && _set_default(sp, i, value))
+			return ESPANK_ERROR;
+	}
 	return ESPANK_SUCCESS;
 }
 
@@ -133,7 +178,7 @@ static void _drop_leaked_options(spank_t sp)
 
 	for (int i = 0; i < ACRF_OPTION_CNT; i++) {
 		snprintf(name, sizeof(name), LEAKED_OPTION "%s",
-			 acrf_option_names[i]);
+			 acrf_option(i).name);
 		for (char *c = name + strlen(LEAKED_OPTION); *c; c++)
 			if (*c == '-')
 				*c = '_';

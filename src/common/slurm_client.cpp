@@ -58,6 +58,8 @@ JobView view_of(const slurm_job_info_t& job) {
   view.on_node = true;
   view.end_unix_s = job.end_time;
   view.restarts = job.restart_cnt;
+  const int status = static_cast<int>(job.exit_code);
+  view.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   view.admin_comment = job.admin_comment ? job.admin_comment : "";
   return view;
 }

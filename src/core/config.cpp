@@ -2,6 +2,7 @@
 #include "core/config.h"
 
 #include <algorithm>
+#include <csignal>
 #include <optional>
 
 #include "core/text.h"
@@ -11,6 +12,8 @@ namespace {
 
 std::optional<std::string> assign(Config& config, const Setting& setting, std::string_view value) {
   if (const auto* text = std::get_if<std::string Config::*>(&setting.field)) {
+    if (*text == &Config::checkpoint_signal && !signal_number(value))
+      return "must be USR1, USR2, TERM, INT, HUP or CONT";
     config.*(*text) = std::string(value);
     return std::nullopt;
   }
@@ -81,6 +84,33 @@ std::optional<std::string> apply_line(Config& config, std::string_view line, int
   return std::nullopt;
 }
 
+Status take_line(Config& config, std::string_view line, int number, std::string_view origin) {
+  const auto problem = apply_line(config, line, number);
+  if (problem) return conf_error(origin, number, *problem);
+  return Done{};
+}
+
+bool is_policy(std::string_view line) {
+  const auto equals = line.find('=');
+  return equals != std::string_view::npos &&
+         equals_ignoring_case(trim(line.substr(0, equals)), "Policy");
+}
+
+Status add_policy(Config& config, std::string_view line, int number, std::string_view origin) {
+  auto parsed = parse_conf_lines(line, origin);
+  if (!parsed) return conf_error(origin, number, "a Policy is a line of Key=value, without blanks");
+  parsed->front().number = number;
+  auto rule = parse_policy_rule(parsed->front(), origin);
+  if (!rule) return rule.error();
+  for (const auto& other : config.policies)
+    if (other.name == rule->name)
+      return conf_error(
+          origin, number,
+          "Policy " + rule->name + " is already on line " + std::to_string(other.line));
+  config.policies.push_back(std::move(*rule));
+  return Done{};
+}
+
 }  // namespace
 
 const std::vector<Setting>& settings() {
@@ -104,7 +134,22 @@ const std::vector<Setting>& settings() {
       {"RequeueKillWait", &Config::requeue_kill_wait_s, 0, 600,
        "Seconds between SIGTERM and SIGKILL for a requeued job on a node that ACRF drained."},
       {"MaxRequeues", &Config::max_requeues, 0, 1000,
-       "Restarts after which a job is held instead; --acrf-max-requeues may lower it."},
+       "Restarts because of hardware after which a job is held instead; --acrf-max-requeues may "
+       "lower it."},
+      {"MaxNodeRequeues", &Config::max_node_requeues, 0, 1000,
+       "The same for nodes that went down without a verdict on their hardware."},
+      {"MaxPreemptions", &Config::max_preemptions, 0, 100000, "The same for preemption."},
+      {"MaxApplicationRequeues", &Config::max_application_requeues, 0, 1000,
+       "How often a job that comes back is requeued when its program fails with no fault in sight. "
+       "Programs that exit with 93 are never requeued."},
+      {"RequeueBackoff", &Config::requeue_backoff_s, 0, 3600,
+       "Seconds that a job waits after its second requeue for a cause other than hardware; each "
+       "further one doubles them, up to an hour."},
+      {"CheckpointSignal", &Config::checkpoint_signal, 0, 0,
+       "The signal that training jobs with a checkpoint directory get before their time limit, "
+       "unless they say --signal: USR1, USR2, TERM, INT, HUP or CONT."},
+      {"CheckpointSignalTime", &Config::checkpoint_signal_time_s, 0, 65535,
+       "Seconds before the time limit at which they get it. 0: they do not."},
       {"Placement", &Config::placement, 0, 0,
        "off: select/acrf passes every request to cons_tres untouched. on: it chooses nodes and "
        "GPUs "
@@ -119,15 +164,22 @@ const std::vector<Setting>& settings() {
 
 Result<Config> parse_config(std::string_view text, std::string_view origin) {
   Config config;
-  int number = 0;
+  int number = 0, first = 0;
+  std::string joined;
   for (const auto raw : split(text, '\n')) {
     ++number;
-    const auto line = trim(without_comment(raw));
-    if (line.empty()) continue;
-    if (const auto problem = apply_line(config, line, number)) {
-      return Error{ErrorCode::kInvalid,
-                   std::string(origin) + ":" + std::to_string(number) + ": " + *problem};
-    }
+    auto line = trim(without_comment(raw));
+    if (joined.empty()) first = number;
+    const bool continues = !line.empty() && line.back() == '\\';
+    if (continues) line.remove_suffix(1);
+    joined += std::string(line) + (continues ? " " : "");
+    if (continues) continue;
+    const std::string whole(trim(joined));
+    joined.clear();
+    if (whole.empty()) continue;
+    const auto taken = is_policy(whole) ? add_policy(config, whole, first, origin)
+                                        : take_line(config, whole, first, origin);
+    if (!taken) return taken.error();
   }
   return config;
 }
@@ -153,6 +205,15 @@ std::string expand_node(std::string_view pattern, std::string_view node) {
     }
   }
   return path;
+}
+
+std::optional<int> signal_number(std::string_view name) {
+  constexpr std::pair<std::string_view, int> kSignals[] = {{"USR1", SIGUSR1}, {"USR2", SIGUSR2},
+                                                           {"TERM", SIGTERM}, {"INT", SIGINT},
+                                                           {"HUP", SIGHUP},   {"CONT", SIGCONT}};
+  for (const auto& [known, number] : kSignals)
+    if (equals_ignoring_case(known, name)) return number;
+  return std::nullopt;
 }
 
 std::string_view mode_name(Mode mode) { return mode == Mode::kEnforce ? "enforce" : "observe"; }

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "core/policy_rule.h"
 #include "core/result.h"
 
 namespace acrf {
@@ -25,9 +27,17 @@ struct Config {
   int probe_timeout_s = 10;
   int requeue_kill_wait_s = 1;
   int max_requeues = 8;
+  int max_node_requeues = 20;
+  int max_preemptions = 1000;
+  int max_application_requeues = 0;
+  int requeue_backoff_s = 30;
+  std::string checkpoint_signal = "USR1";
+  int checkpoint_signal_time_s = 120;
   bool placement = true;
   int risk_job_gpus = 64;
   int risk_job_hours = 24;
+
+  std::vector<PolicyRule> policies;  // in the order of their lines
 
   std::map<std::string, int> line_of;  // setting -> line that set it; absent: the default holds
 };
@@ -54,5 +64,8 @@ std::string setting_value(const Config& config, const Setting& setting);
 std::string expand_node(std::string_view pattern, std::string_view node);
 
 std::string_view mode_name(Mode mode);
+
+// The number of a signal that CheckpointSignal may name.
+std::optional<int> signal_number(std::string_view name);
 
 }  // namespace acrf

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "core/recovery.h"
 
+#include "core/requeue_budget.h"
+
 namespace acrf {
 namespace {
 
@@ -22,7 +24,7 @@ bool is_hit(const Incident& incident, const JobView& job) {
     case JobState::kRunning:
     case JobState::kSuspended: return true;
     case JobState::kFailed:
-    case JobState::kNodeFailed: return died_of(incident, job);
+    case JobState::kNodeFailed: return died_of(incident, job) && job.exit_status != kDoNotRequeue;
     case JobState::kPending:
     case JobState::kOther: return false;
   }
@@ -51,9 +53,9 @@ std::optional<std::string> reason_to_give(const Incident& incident, const NodeVi
 JobStep plan_job(const Incident& incident, const JobView& job) {
   if (!job.on_node || !is_hit(incident, job)) return JobStep::kLeave;
   const auto policy = find_policy(job.admin_comment);
-  if (!policy || policy->recovery != RecoveryPolicy::kRequeue) return JobStep::kLeave;
-  const auto limit = static_cast<std::uint32_t>(policy->max_requeues);
-  return job.restarts < limit ? JobStep::kRequeue : JobStep::kRequeueHeld;
+  if (!policy || !policy->comes_back()) return JobStep::kLeave;
+  const auto used = find_requeue_count(job.admin_comment).of(RequeueCause::kHardware);
+  return used < policy->max_requeues ? JobStep::kRequeue : JobStep::kRequeueHeld;
 }
 
 }  // namespace acrf

@@ -49,7 +49,8 @@ struct JobView {
   bool on_node = false;  // the incident's node is among the job's
   std::int64_t end_unix_s = 0;
   std::uint32_t restarts = 0;
-  std::string admin_comment;  // carries the policy token
+  int exit_status = 0;        // of a job that has ended: exit code, or 128 + signal
+  std::string admin_comment;  // carries the policy token and the count of requeues
 };
 
 enum class JobStep {

@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 
 #include "common/file.h"
+#include "core/policy.h"
+#include "core/text.h"
 #include "live_cluster.h"
 
 namespace acrf::minicluster {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -40,13 +43,13 @@ class Options : public LiveCluster {
 TEST_F(Options, AreInEveryHelpText) {
   for (const auto command : {"sbatch", "srun", "salloc"}) {
     const auto help = cluster().run({command, "--help"}).output;
-    for (const auto option : {"--acrf-policy=", "--acrf-checkpoint-dir=", "--acrf-max-requeues="})
-      EXPECT_THAT(help, HasSubstr(option)) << command;
+    for (const auto& option : policy_options())
+      EXPECT_THAT(help, HasSubstr("--acrf-" + std::string(option.name) + "=")) << command;
   }
 }
 
 TEST_F(Options, WrongValuesAreRefusedByTheCommandItself) {
-  const auto refusal = HasSubstr("--acrf-policy=restart: must be none or requeue");
+  const auto refusal = HasSubstr("--acrf-policy=restart: must be none, requeue or failover");
   for (const auto& command : {"srun", "salloc"}) {
     const auto refused = cluster().run({command, "--acrf-policy=restart", "-N1", "true"});
     EXPECT_NE(refused.status, 0) << command;
@@ -62,7 +65,7 @@ TEST_F(Options, WrongValueInAScriptLineIsRefused) {
   ASSERT_TRUE(write_file(root_ + "/script", "#!/bin/bash\n#SBATCH --acrf-policy=bad\ntrue\n").ok());
   const auto refused = cluster().run({"sbatch", root_ + "/script"});
   EXPECT_NE(refused.status, 0);
-  EXPECT_THAT(refused.errors, HasSubstr("must be none or requeue"));
+  EXPECT_THAT(refused.errors, HasSubstr("must be none, requeue or failover"));
 }
 
 TEST_F(Options, WhatPassesABypassedClientIsRefusedByTheController) {
@@ -76,7 +79,8 @@ TEST_F(Options, WhatPassesABypassedClientIsRefusedByTheController) {
   const auto refused = cluster().run({"env", "SLURM_CONF=" + root_ + "/etc/lenient.conf", "sbatch",
                                       "--acrf-policy=restart", "--wrap=true"});
   EXPECT_NE(refused.status, 0);
-  EXPECT_THAT(refused.errors, HasSubstr("--acrf-policy=restart: must be none or requeue"));
+  EXPECT_THAT(refused.errors,
+              HasSubstr("--acrf-policy=restart: must be none, requeue or failover"));
   EXPECT_EQ(cluster().run({"squeue", "-h"}).output, "");
 }
 
@@ -152,6 +156,67 @@ TEST_F(Options, JobSubmittedByAJobHasItsOwnPolicy) {
   EXPECT_THAT(text_of(inner), Not(HasSubstr("ACRF_JOB_POLICY")));
   const auto shown = cluster().run({"scontrol", "show", "job", "2"}).output;
   EXPECT_THAT(shown, Not(HasSubstr("acrf:")));
+}
+
+TEST_F(Options, DefaultsComeFromTheEnvironment) {
+  const auto with = [&](std::vector<std::string> variables, std::vector<std::string> options) {
+    std::vector<std::string> command = {"env"};
+    command.insert(command.end(), variables.begin(), variables.end());
+    command.insert(command.end(), {"sbatch", "--parsable", "--hold", "--wrap=true"});
+    command.insert(command.end(), options.begin(), options.end());
+    const auto submitted = cluster().run(command);
+    EXPECT_TRUE(submitted.ok()) << submitted.errors;
+    return cluster().run({"scontrol", "show", "job", std::string(trim(submitted.output))}).output;
+  };
+  EXPECT_THAT(with({"SBATCH_ACRF_POLICY=requeue", "SBATCH_ACRF_CHECKPOINT_DIR=/c"}, {}),
+              HasSubstr("acrf:policy=requeue,max-requeues=8,checkpoint-dir=/c"));
+  EXPECT_THAT(with({"ACRF_WORKLOAD=inference"}, {}), HasSubstr("workload=inference"));
+  EXPECT_THAT(with({"ACRF_MAX_REQUEUES=3", "ACRF_POLICY=none"}, {"--acrf-policy=requeue"}),
+              HasSubstr("acrf:policy=requeue,max-requeues=3"));
+  // Inside a job these are what ACRF gave to that job.
+  EXPECT_THAT(with({"SLURM_JOB_ID=1", "ACRF_CHECKPOINT_DIR=/c"}, {}), Not(HasSubstr("acrf:")));
+  const auto refused = cluster().run({"env", "SBATCH_ACRF_TOPOLOGY=ring", "sbatch", "--wrap=true"});
+  EXPECT_NE(refused.status, 0);
+  EXPECT_THAT(refused.errors, HasSubstr("--acrf-topology=ring: must be pack"));
+  const auto step = cluster().run({"env", "SLURM_ACRF_TOPOLOGY=ring", "srun", "true"});
+  EXPECT_NE(step.status, 0);
+  EXPECT_THAT(step.errors, HasSubstr("--acrf-topology=ring: must be pack"));
+}
+
+TEST_F(Options, ATrainingJobGetsWhatTrainingNeeds) {
+  ASSERT_TRUE(write_file(output(), "from the run before\n").ok());
+  const auto text =
+      output_of(sbatch({"--acrf-workload=training", "--acrf-checkpoint-dir=" + checkpoints(),
+                        "--nodes=2", "--acrf-checkpoint-cost=30s"}));
+  EXPECT_THAT(text, HasSubstr("from the run before\n"));  // appended
+  EXPECT_THAT(text, HasSubstr("ACRF_JOB_POLICY=requeue\n"));
+  EXPECT_THAT(text, HasSubstr("ACRF_WORKLOAD=training\n"));
+  EXPECT_THAT(text, HasSubstr("ACRF_CHECKPOINT_INTERVAL="));
+  EXPECT_THAT(cluster().run({"scontrol", "show", "job", "1"}).output,
+              HasSubstr("workload=training,checkpoint-interval=auto,checkpoint-cost=30s"));
+}
+
+TEST_F(Options, AnInferenceJobIsSpreadAndWaitsForNoCheckpoint) {
+  ASSERT_TRUE(write_file(output(), "from the run before\n").ok());
+  const auto text = output_of(sbatch({"--acrf-workload=inference"}));
+  EXPECT_THAT(text, Not(HasSubstr("from the run before")));
+  EXPECT_THAT(text, HasSubstr("ACRF_JOB_POLICY=requeue\n"));
+  EXPECT_THAT(text, Not(HasSubstr("ACRF_CHECKPOINT")));
+  EXPECT_THAT(cluster().run({"scontrol", "show", "job", "1"}).output,
+              HasSubstr("workload=inference,topology=spread"));
+}
+
+TEST_F(Options, AFixedIntervalIsGivenInSeconds) {
+  EXPECT_THAT(
+      output_of(sbatch({"--acrf-policy=requeue", "--acrf-checkpoint-interval=10:30",
+                        "--acrf-checkpoint-format=hf", "--acrf-checkpoint-dir=/c"})),
+      AllOf(HasSubstr("ACRF_CHECKPOINT_INTERVAL=630\n"), HasSubstr("ACRF_CHECKPOINT_FORMAT=hf\n")));
+}
+
+TEST_F(Options, SparesMustBeFewerThanTheNodes) {
+  EXPECT_THAT(sbatch({"--acrf-policy=failover", "--acrf-spares=2", "--nodes=2"}).errors,
+              HasSubstr("must be less than the job's nodes, of which there are 2"));
+  EXPECT_TRUE(sbatch({"--acrf-policy=failover", "--acrf-spares=1", "--nodes=2"}).ok());
 }
 
 }  // namespace

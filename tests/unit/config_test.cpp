@@ -81,6 +81,9 @@ TEST(Config, TheManualSaysWhatTheTableSays) {
                        "\n";
     EXPECT_THAT(*manual, HasSubstr(entry));
   }
+  for (const auto& key : policy_keys())
+    EXPECT_THAT(*manual, HasSubstr(".TP\n.B " + std::string(key.name) + "\n" +
+                                   std::string(key.help) + "\n"));
 }
 
 TEST(Config, TheExampleFileIsValid) {

@@ -9,8 +9,6 @@ namespace {
 
 using testing::HasSubstr;
 
-const SubmittedJob kBatch = {true, false, false, 8};
-
 TEST(Policy, OptionsAreChecked) {
   JobPolicy policy;
   EXPECT_TRUE(set_option(policy, "policy", "requeue").ok());
@@ -23,44 +21,56 @@ TEST(Policy, OptionsAreChecked) {
 TEST(Policy, ARefusalNamesTheOptionAndWhatIsAllowed) {
   JobPolicy policy;
   EXPECT_EQ(set_option(policy, "policy", "restart").error().sentence,
-            "--acrf-policy=restart: must be none or requeue");
+            "--acrf-policy=restart: must be none, requeue or failover");
   EXPECT_THAT(set_option(policy, "checkpoint-dir", "ckpt").error().sentence,
               HasSubstr("must be an absolute path"));
   EXPECT_FALSE(set_option(policy, "checkpoint-dir", "").ok());
+  EXPECT_THAT(set_option(policy, "checkpoint-dir", "/ckpt/../etc").error().sentence,
+              HasSubstr("must not contain .."));
+  EXPECT_THAT(set_option(policy, "workload", "Training").error().sentence,
+              HasSubstr("must be training, inference or other"));
+  EXPECT_THAT(set_option(policy, "checkpoint-format", "tar").error().sentence,
+              HasSubstr("must be auto, manifest, torch-dcp, deepspeed, megatron, hf or lightning"));
+  EXPECT_THAT(set_option(policy, "checkpoint-interval", "soon").error().sentence,
+              HasSubstr("--acrf-checkpoint-interval=soon: must be auto or a time"));
+  for (const auto bad : {"0", "0s", "25h", "-1", "x"})
+    EXPECT_FALSE(set_option(policy, "checkpoint-cost", bad).ok()) << bad;
   EXPECT_FALSE(set_option(policy, "checkpoint-dir", "/a\nb").ok());
   EXPECT_FALSE(set_option(policy, "max-requeues", "-1").ok());
   EXPECT_FALSE(set_option(policy, "max-requeues", "many").ok());
   EXPECT_FALSE(set_option(policy, "no-such", "1").ok());
 }
 
-TEST(Policy, ConflictsAreRefused) {
-  JobPolicy policy;
-  policy.recovery = RecoveryPolicy::kRequeue;
-  policy.max_requeues = 8;
-  EXPECT_TRUE(check_policy(policy, kBatch).ok());
-  EXPECT_THAT(check_policy(policy, {false, false, false, 8}).error().sentence, HasSubstr("sbatch"));
-  EXPECT_THAT(check_policy(policy, {true, false, true, 8}).error().sentence,
-              HasSubstr("--no-requeue"));
-  EXPECT_THAT(check_policy(policy, {true, false, false, 7}).error().sentence,
-              HasSubstr("at most 7"));
-  EXPECT_THAT(check_policy(policy, {true, true, false, 8}).error().sentence,
-              HasSubstr("heterogeneous"));
-  policy.recovery = RecoveryPolicy::kNone;
-  EXPECT_TRUE(check_policy(policy, {false, true, true, 0}).ok());
-}
-
 TEST(Policy, TheTokenSaysItAllAndIsOneWord) {
   JobPolicy policy;
-  policy.recovery = RecoveryPolicy::kRequeue;
-  policy.checkpoint_dir = "/ckpt/run 1,x=y";
-  policy.max_requeues = 4;
+  for (const auto& [name, value] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"policy", "failover"},
+           {"workload", "training"},
+           {"checkpoint-dir", "/ckpt/run 1,x=y"},
+           {"checkpoint-format", "torch-dcp"},
+           {"checkpoint-interval", "10:30"},
+           {"checkpoint-cost", "90s"},
+           {"max-requeues", "4"},
+           {"spares", "2"},
+           {"topology", "spread"},
+           {"exclude-risk", "medium"}})
+    ASSERT_TRUE(set_option(policy, name, value).ok()) << name;
   const auto token = to_token(policy);
   EXPECT_EQ(token.find(' '), std::string::npos);
   const auto found = find_policy("other words " + token + " more");
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->recovery, RecoveryPolicy::kRequeue);
+  EXPECT_EQ(found->recovery, RecoveryPolicy::kFailover);
+  EXPECT_EQ(found->workload, Workload::kTraining);
   EXPECT_EQ(found->checkpoint_dir, policy.checkpoint_dir);
+  EXPECT_EQ(found->checkpoint_format, CheckpointFormat::kTorchDcp);
+  ASSERT_TRUE(found->checkpoint_interval);
+  EXPECT_EQ(found->checkpoint_interval->seconds, 630);
+  EXPECT_EQ(found->checkpoint_cost_s, 90);
   EXPECT_EQ(found->max_requeues, 4);
+  EXPECT_EQ(found->spares, 2);
+  EXPECT_EQ(found->shape, Shape::kSpread);
+  EXPECT_EQ(found->excluded_risk, 50);
+  EXPECT_EQ(to_token(*found), token);
 }
 
 TEST(Policy, BrokenTokensAreNone) {

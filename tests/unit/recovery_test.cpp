@@ -110,10 +110,20 @@ TEST(PlanJob, AFailureBeforeOrLongAfterTheFaultIsTheJobsOwn) {
 
 TEST(PlanJob, HoldsAJobThatHasUsedUpItsRestarts) {
   auto job = job_in(JobState::kRunning);
-  job.restarts = 1;
+  const auto policy = job.admin_comment;
+  job.restarts = 9;  // for whatever reasons
+  job.admin_comment = policy + " acrf-requeues:seen=9,hardware=1,preemption=8";
   EXPECT_EQ(plan_job(incident_in(Phase::kDrained), job), JobStep::kRequeue);
-  job.restarts = 2;
+  job.admin_comment = policy + " acrf-requeues:seen=9,hardware=2,preemption=7";
   EXPECT_EQ(plan_job(incident_in(Phase::kDrained), job), JobStep::kRequeueHeld);
+}
+
+TEST(PlanJob, LeavesAJobThatSaidDoNotRequeue) {
+  auto job = job_in(JobState::kFailed);
+  job.end_unix_s = 1000;
+  EXPECT_EQ(plan_job(incident_in(Phase::kDrained), job), JobStep::kRequeue);
+  job.exit_status = 93;
+  EXPECT_EQ(plan_job(incident_in(Phase::kDrained), job), JobStep::kLeave);
 }
 
 }  // namespace

@@ -20,6 +20,13 @@ void show_json(const Config& config) {
       entry["line"] = set->second;
     all[std::string(setting.name)] = entry;
   }
+  auto& policies = all["Policy"] = nlohmann::ordered_json::array();
+  for (const auto& rule : config.policies) {
+    nlohmann::ordered_json entry = {{"name", rule.name}, {"line", rule.line}};
+    for (const auto& key : policy_keys())
+      if (const auto value = key.get(rule); !value.empty()) entry[std::string(key.name)] = value;
+    policies.push_back(entry);
+  }
   fmt::print("{}\n", all.dump(2));
 }
 
@@ -31,6 +38,20 @@ void show_table(const Config& config) {
     fmt::print("{:<44} # {}\n", fmt::format("{}={}", setting.name, setting_value(config, setting)),
                origin);
   }
+  for (const auto& rule : config.policies) fmt::print("{} # line {}\n", to_line(rule), rule.line);
+}
+
+// The parts of acrf.conf(5) that the tables give.
+void print_manual() {
+  const Config defaults;
+  fmt::print(".SH SETTINGS\n");
+  for (const auto& setting : settings()) {
+    fmt::print(".TP\n.BR {} \" ({})\"\n{}\n", setting.name, setting_value(defaults, setting),
+               setting.help);
+    if (setting.max > 0) fmt::print("From {} to {}.\n", setting.min, setting.max);
+  }
+  fmt::print(".SH POLICIES\n");
+  for (const auto& key : policy_keys()) fmt::print(".TP\n.B {}\n{}\n", key.name, key.help);
 }
 
 }  // namespace
@@ -45,6 +66,8 @@ void add_conf_command(CommandLine& line) {
         if (!config) return fail(line, config.error());
         line.json ? show_json(*config) : show_table(*config);
       });
+  conf->add_subcommand("manual", "print what acrf.conf(5) says of settings and policies")
+      ->callback(print_manual);
   conf->add_subcommand("check", "say whether acrf.conf is valid")->callback([&line] {
     const auto config = load_named_config(line.config_path);
     if (!config) return fail(line, config.error());

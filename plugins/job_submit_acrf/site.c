@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugins/job_submit_acrf/site.h"
+
+#include <pthread.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static acrf_site_t *current;
+static time_t read_after;	/* slurm.conf's last reading that was seen */
+
+/* RET NULL when what was stays in force */
+static acrf_site_t *_read(const char *otherwise)
+{
+	char problem[1024] = "";
+	acrf_site_t *site = acrf_site_load(slurm_conf.slurm_conf, problem,
+					   sizeof(problem));
+
+	if (!site)
+		error("job_submit/acrf: %s; %s", problem, otherwise);
+	else if (*problem)
+		error("job_submit/acrf: %s", problem);
+	return site;
+}
+
+extern int site_open(void)
+{
+	read_after = slurm_conf.last_update;
+	if (!(current = _read("using the defaults")))
+		current = acrf_site_default();
+	return current ? SLURM_SUCCESS : SLURM_ERROR;
+}
+
+extern void site_close(void)
+{
+	slurm_mutex_lock(&mutex);
+	acrf_site_free(current);
+	current = NULL;
+	slurm_mutex_unlock(&mutex);
+}
+
+extern void site_refresh(void)
+{
+	time_t last_update = slurm_conf.last_update;
+	acrf_site_t *site;
+
+	if (last_update == read_after)
+		return;
+	read_after = last_update;
+	if (!(site = _read("going on with the settings as they were")))
+		return;
+	slurm_mutex_lock(&mutex);
+	if (current) {
+		acrf_site_t *old = current;
+
+		current = site;
+		site = old;
+	}
+	slurm_mutex_unlock(&mutex);
+	acrf_site_free(site);
+}
+
+extern const acrf_site_t *site_lock(void)
+{
+	slurm_mutex_lock(&mutex);
+	return current;
+}
+
+extern void site_unlock(void)
+{
+	slurm_mutex_unlock(&mutex);
+}

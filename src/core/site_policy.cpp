@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/site_policy.h"
+
+#include <algorithm>
+
+#include "core/text.h"
+
+namespace acrf {
+namespace {
+
+bool fits(const std::vector<std::string>& list, std::string_view name) {
+  return list.empty() || std::find(list.begin(), list.end(), name) != list.end();
+}
+
+bool fits_user(const PolicyRule& rule, std::uint32_t uid) {
+  return rule.users.empty() ||
+         std::find(rule.uids.begin(), rule.uids.end(), uid) != rule.uids.end();
+}
+
+Error site_refusal(const PolicyRule& rule, const std::string& sentence) {
+  return {ErrorCode::kDenied, "ACRF: " + sentence + " (policy " + rule.name + " of this site)"};
+}
+
+Error over_quota(const PolicyRule& rule, const std::string& whose, int most, std::int64_t used) {
+  return site_refusal(rule, "the jobs of one " + whose + " may have at most " +
+                                std::to_string(most) + " GPUs together, and have " +
+                                std::to_string(used));
+}
+
+const std::string_view* find_given(const GivenOptions& given, std::string_view name) {
+  for (const auto& [key, value] : given)
+    if (key == name) return &value;
+  return nullptr;
+}
+
+// What a workload gets if nobody says otherwise. Only batch jobs can be requeued, so others are not
+// by default.
+JobPolicy defaults_of(Workload workload, const JobFacts& job) {
+  JobPolicy policy;
+  policy.workload = workload;
+  const bool can_come_back = job.is_batch && !job.is_heterogeneous && !job.refuses_requeue;
+  if (workload != Workload::kOther && can_come_back) policy.recovery = RecoveryPolicy::kRequeue;
+  if (workload == Workload::kTraining) policy.checkpoint_interval = CheckpointInterval{true, 0};
+  if (workload == Workload::kInference) policy.shape = Shape::kSpread;
+  return policy;
+}
+
+bool is_below(std::string_view path, std::string_view root) {
+  if (root == "/") return true;
+  return take_prefix(path, root) && (path.empty() || path.front() == '/');
+}
+
+Status check_job(const JobPolicy& policy, const JobFacts& job) {
+  const auto name = name_of(policy.recovery);
+  if (policy.spares > 0 && policy.recovery != RecoveryPolicy::kFailover)
+    return option_refusal("spares", std::to_string(policy.spares),
+                          "only with --acrf-policy=failover");
+  if (policy.spares > 0 && policy.spares >= job.nodes)
+    return option_refusal("spares", std::to_string(policy.spares),
+                          "must be less than the job's nodes, of which there are " +
+                              std::to_string(job.nodes) + ": ask for more with --nodes");
+  if (!policy.comes_back()) return Done{};
+  if (job.is_heterogeneous) return option_refusal("policy", name, "not for heterogeneous jobs");
+  if (!job.is_batch)
+    return option_refusal("policy", name, "only batch jobs can be requeued: submit it with sbatch");
+  if (job.refuses_requeue)
+    return option_refusal("policy", name, "contradicts --no-requeue: leave one of them out");
+  return Done{};
+}
+
+Status check_size(const PolicyRule& rule, const JobFacts& job) {
+  if (rule.max_gpus && job.gpus > rule.max_gpus)
+    return site_refusal(rule, "a job may have at most " + std::to_string(rule.max_gpus) + " GPUs");
+  if (rule.max_time_s && (!job.time_limit_s || job.time_limit_s > rule.max_time_s))
+    return site_refusal(rule, "a job must have a time limit of at most " +
+                                  std::to_string(rule.max_time_s / 60) +
+                                  " minutes: say it with --time");
+  return Done{};
+}
+
+Status check_limits(const PolicyRule& rule, const JobPolicy& policy, const JobFacts& job) {
+  if (rule.max_spares && policy.spares > *rule.max_spares)
+    return option_refusal("spares", std::to_string(policy.spares),
+                          "this site allows at most " + std::to_string(*rule.max_spares));
+  if (!rule.opt_out && !policy.comes_back()) {
+    if (rule.default_policy.value_or(RecoveryPolicy::kRequeue) != RecoveryPolicy::kNone)
+      return site_refusal(rule,
+                          "such jobs must come back after a fault: leave --acrf-policy=none "
+                          "and --no-requeue out, and submit with sbatch");
+  }
+  const auto& roots = rule.checkpoint_roots;
+  if (!policy.checkpoint_dir.empty() && !roots.empty() &&
+      std::none_of(roots.begin(), roots.end(),
+                   [&](const auto& root) { return is_below(policy.checkpoint_dir, root); })) {
+    std::string list;
+    for (const auto& root : roots) list += (list.empty() ? "" : " or ") + root;
+    return option_refusal("checkpoint-dir", policy.checkpoint_dir, "must be below " + list);
+  }
+  const bool large = rule.checkpoint_over_gpus && job.gpus > rule.checkpoint_over_gpus;
+  const bool lasting =
+      rule.checkpoint_over_s && (!job.time_limit_s || job.time_limit_s > rule.checkpoint_over_s);
+  if ((large || lasting) && policy.checkpoint_dir.empty())
+    return site_refusal(rule,
+                        "jobs of this size or time limit must keep checkpoints: say where "
+                        "with --acrf-checkpoint-dir=DIR");
+  return check_size(rule, job);
+}
+
+// Site and workload before the job's own words.
+Result<JobPolicy> layered(const SitePolicy& site, const JobFacts& job, const GivenOptions& given,
+                          const PolicyRule* rule, std::optional<Workload> said) {
+  Workload workload = Workload::kOther;
+  if (rule && rule->default_workload) workload = *rule->default_workload;
+  if (said) workload = *said;
+  JobPolicy policy = defaults_of(workload, job);
+  if (rule && rule->default_policy &&
+      (job.is_batch || *rule->default_policy == RecoveryPolicy::kNone))
+    if (!job.refuses_requeue && !job.is_heterogeneous) policy.recovery = *rule->default_policy;
+  const int most = rule && rule->max_requeues ? *rule->max_requeues : site.max_requeues;
+  policy.max_requeues = most;
+  for (const auto& [name, value] : given)
+    if (const auto set = set_option(policy, name, value); !set) return set.error();
+  if (policy.max_requeues > most)
+    return option_refusal("max-requeues", std::to_string(policy.max_requeues),
+                          "this site allows at most " + std::to_string(most));
+  if (rule && rule->excluded_risk &&
+      (!policy.excluded_risk || policy.excluded_risk > rule->excluded_risk))
+    policy.excluded_risk = rule->excluded_risk;
+  return policy;
+}
+
+// One for each partition that the job names: nobody slips out of a rule by naming another as well.
+std::vector<const PolicyRule*> rules_for(const SitePolicy& site, const JobFacts& job,
+                                         std::optional<Workload> workload) {
+  std::vector<const PolicyRule*> rules;
+  for (const auto partition : split(job.partition, ',')) {
+    JobFacts there = job;
+    there.partition = partition;
+    rules.push_back(find_rule(site, there, workload));
+  }
+  return rules;
+}
+
+}  // namespace
+
+const PolicyRule* find_rule(const SitePolicy& site, const JobFacts& job,
+                            std::optional<Workload> workload) {
+  for (const auto& rule : site.rules)
+    if (fits(rule.partitions, job.partition) && fits(rule.accounts, job.account) &&
+        fits(rule.qos, job.qos) && fits_user(rule, job.uid) &&
+        (!rule.workload || rule.workload == workload))
+      return &rule;
+  return nullptr;
+}
+
+Result<ResolvedPolicy> resolve_policy(const SitePolicy& site, const JobFacts& job,
+                                      const GivenOptions& given) {
+  std::optional<Workload> said;
+  if (const auto* name = find_given(given, "workload")) said = parse_workload(*name);
+  ResolvedPolicy resolved;
+  const auto rules = rules_for(site, job, said);
+  resolved.rule = rules.front();
+  const auto policy = layered(site, job, given, resolved.rule, said);
+  if (!policy) return policy.error();
+  resolved.policy = *policy;
+  if (const auto checked = check_job(*policy, job); !checked) return checked.error();
+  for (const auto* rule : rules)
+    if (rule)
+      if (const auto checked = check_limits(*rule, *policy, job); !checked) return checked.error();
+  resolved.applies = !given.empty() || policy->comes_back() || policy->excluded_risk ||
+                     policy->workload != Workload::kOther;
+  const bool trains = policy->workload == Workload::kTraining && policy->comes_back();
+  resolved.append_output = trains;
+  resolved.signal_before_end = trains && !policy->checkpoint_dir.empty();
+  return resolved;
+}
+
+Status check_quota(const SitePolicy& site, const JobFacts& job, std::optional<Workload> workload,
+                   std::int64_t gpus_of_user, std::int64_t gpus_of_account) {
+  for (const auto* rule : rules_for(site, job, workload)) {
+    if (!rule || !job.gpus) continue;
+    if (rule->max_gpus_per_user && gpus_of_user + job.gpus > rule->max_gpus_per_user)
+      return over_quota(*rule, "user", rule->max_gpus_per_user, gpus_of_user);
+    if (rule->max_gpus_per_account && gpus_of_account + job.gpus > rule->max_gpus_per_account)
+      return over_quota(*rule, "account", rule->max_gpus_per_account, gpus_of_account);
+  }
+  return Done{};
+}
+
+Status check_change(const SitePolicy& site, const JobFacts& changed,
+                    std::optional<Workload> workload, bool keeps_requeue) {
+  for (const auto* rule : rules_for(site, changed, workload)) {
+    if (!rule) continue;
+    if (!keeps_requeue && !rule->opt_out)
+      return site_refusal(*rule, "such jobs must come back after a fault: Requeue=0 is refused");
+    if (const auto checked = check_size(*rule, changed); !checked) return checked;
+  }
+  return Done{};
+}
+
+int gpus_in_request(std::string_view tres) {
+  std::uint64_t sum = 0;
+  for (auto item : split(tres, ',')) {
+    if (!take_prefix(item, "gres:gpu") && !take_prefix(item, "gres/gpu")) continue;
+    if (!item.empty() && item.front() != ':' && item.front() != '=') continue;
+    const auto last = item.find_last_of(":=");
+    const auto count =
+        last == std::string_view::npos ? std::nullopt : parse_unsigned(item.substr(last + 1));
+    sum += count.value_or(1);
+  }
+  return static_cast<int>(std::min<std::uint64_t>(sum, 10'000'000));
+}
+
+}  // namespace acrf
