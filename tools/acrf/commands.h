@@ -21,6 +21,7 @@ void add_checkpoint_command(CommandLine& line);
 void add_conf_command(CommandLine& line);
 void add_explain_command(CommandLine& line);
 void add_inject_command(CommandLine& line);
+void add_interval_command(CommandLine& line);
 void add_place_command(CommandLine& line);
 void add_rank_order_command(CommandLine& line);
 

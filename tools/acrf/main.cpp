@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
   acrf::add_conf_command(line);
   acrf::add_explain_command(line);
   acrf::add_inject_command(line);
+  acrf::add_interval_command(line);
   acrf::add_place_command(line);
   acrf::add_rank_order_command(line);
   CLI11_PARSE(app, argc, argv);
