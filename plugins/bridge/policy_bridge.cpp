@@ -78,7 +78,8 @@ double cost_of(const acrf::JobPolicy& policy) {
 }
 
 void fill_in(const acrf::Config& config, const acrf::JobFacts& job,
-             const acrf::ResolvedPolicy& resolved, acrf_policy_t* to) {
+             const acrf::ResolvedPolicy& resolved, const acrf::FailureHistory& history,
+             acrf_policy_t* to) {
   const auto& policy = resolved.policy;
   to->applies = resolved.applies;
   to->requeue = policy.comes_back();
@@ -88,8 +89,9 @@ void fill_in(const acrf::Config& config, const acrf::JobFacts& job,
     to->signal_time_s = config.checkpoint_signal_time_s;
   }
   if (const auto& interval = policy.checkpoint_interval)
-    to->interval_s = interval->automatic ? acrf::auto_interval_s(job.nodes, {}, cost_of(policy))
-                                         : interval->seconds;
+    to->interval_s = interval->automatic
+                         ? acrf::auto_interval_s(job.nodes, history, cost_of(policy))
+                         : interval->seconds;
   to->counts_gpus =
       resolved.rule && (resolved.rule->max_gpus_per_user || resolved.rule->max_gpus_per_account);
   to->policy = copy_text(name_of(policy.recovery));
@@ -152,7 +154,7 @@ int acrf_policy_resolve(const acrf_site_t* site, const acrf_job_t* job,
       policy->refusal = copy_text(resolved.error().sentence);
       return -1;
     }
-    fill_in(site->config, facts, *resolved, policy);
+    fill_in(site->config, facts, *resolved, {job->failures, job->node_days}, policy);
     return 0;
   });
   if (code != 0 && !policy->refusal) policy->refusal = copy_text(problem);

@@ -52,6 +52,7 @@ typedef struct {
 	uint32_t uid;
 	uint32_t nodes, tasks;
 	int64_t time_limit_s;
+	double failures, node_days; /* of the cluster's nodes so far */
 	int is_batch;
 	int is_het;		/* component of a heterogeneous job */
 	int refuses_requeue;

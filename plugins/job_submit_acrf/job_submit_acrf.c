@@ -11,6 +11,7 @@
  * variables, which come from the submitter's own job.
  */
 #include "plugins/job_submit_acrf/follow.h"
+#include "plugins/job_submit_acrf/history.h"
 #include "plugins/job_submit_acrf/release.h"
 #include "plugins/job_submit_acrf/site.h"
 
@@ -193,6 +194,7 @@ static acrf_job_t _submitted(job_desc_msg_t *job_desc)
 	if (job_desc->num_tasks != NO_VAL)
 		job.tasks = job_desc->num_tasks;
 	job.time_limit_s = _time_limit_s(job_desc->time_limit, job.partition);
+	history_get(&job.failures, &job.node_days);
 	return job;
 }
 

@@ -13,6 +13,7 @@
 #include <pthread.h>
 
 #include "plugins/job_submit_acrf/follow.h"
+#include "plugins/job_submit_acrf/history.h"
 #include "plugins/job_submit_acrf/last_nodes.h"
 #include "plugins/job_submit_acrf/site.h"
 
@@ -131,6 +132,16 @@ static void _scan(release_t *release)
 	_unlock(release, locks);
 }
 
+static void _look_at_nodes(release_t *release)
+{
+	slurmctld_lock_t locks = { .node = READ_LOCK };
+
+	if (!_lock(release, locks))
+		return;
+	history_look();
+	_unlock(release, locks);
+}
+
 typedef struct {
 	const acrf_site_t *site;
 	bool released;
@@ -207,6 +218,9 @@ static void *_run(void *arg)
 
 	while (!_stopping(release)) {
 		site_refresh();
+		history_refresh();
+		if (history_is_due())
+			_look_at_nodes(release);
 		if (seconds_since(&scanned) * 1000 >= RELEASE_SCAN_MS) {
 			_scan(release);
 			clock_gettime(CLOCK_MONOTONIC, &scanned);
@@ -217,8 +231,10 @@ static void *_run(void *arg)
 	}
 
 	slurm_mutex_lock(&release->mutex);
-	release->ended = true;
 	abandoned = release->abandoned;
+	if (!abandoned)		/* else its successor's by now */
+		history_free();
+	release->ended = true;
 	slurm_cond_broadcast(&release->wake);
 	slurm_mutex_unlock(&release->mutex);
 	if (abandoned)
