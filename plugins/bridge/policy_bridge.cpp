@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-#include "common/checkpoint_dir.h"
+#include "common/checkpoint_resume.h"
 #include "common/config_file.h"
 #include "common/topology_file.h"
 #include "core/hostlist.h"
@@ -275,9 +275,12 @@ void acrf_site_free(acrf_site_t* site) { delete site; }
 int acrf_site_kill_wait_s(const acrf_site_t* site) { return site->config.requeue_kill_wait_s; }
 int acrf_site_retries(const acrf_site_t* site) { return site->config.max_application_requeues > 0; }
 
-int acrf_newest_checkpoint(const char* dir, char* path, std::size_t size) {
+int acrf_newest_checkpoint(const char* dir, const char* format, std::uint32_t job_id,
+                           std::uint32_t restart, char* path, std::size_t size) {
   return guarded(nullptr, 0, [&] {
-    const auto newest = acrf::newest_checkpoint(dir);
+    const auto known = acrf::parse_checkpoint_format(format ? format : "auto");
+    const auto newest = acrf::resume_checkpoint(dir, known ? *known : acrf::CheckpointFormat::kAuto,
+                                                job_id, restart);
     if (!newest || newest->size() >= size) return -1;
     copy_sentence(*newest, path, size);
     return 0;

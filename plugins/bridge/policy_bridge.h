@@ -135,10 +135,15 @@ extern int acrf_may_retry(const acrf_site_t *site, const char *comment,
 			  int status);
 
 /*
- * The newest complete checkpoint below `dir`. RET 0 and its path in `path`, or
- * -1 when there is none
+ * The checkpoint below `dir` from which the job begins in its restart of this
+ * number: the newest complete one, unless two restarts from it led nowhere. On
+ * a restart it also fences off the writers that the job left behind.
+ * `format`: as in --acrf-checkpoint-format; NULL or unknown: auto.
+ * RET 0 and its path in `path`, or -1 when there is none
  */
-extern int acrf_newest_checkpoint(const char *dir, char *path, size_t size);
+extern int acrf_newest_checkpoint(const char *dir, const char *format,
+				  uint32_t job_id, uint32_t restart,
+				  char *path, size_t size);
 
 /*
  * A job's nodes (a host list) in the order of ranks that makes a ring

@@ -146,17 +146,26 @@ EXPORT int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
 	return ESPANK_SUCCESS;
 }
 
+static uint32_t _number(const char *text)
+{
+	return text ? (uint32_t) strtoul(text, NULL, 10) : 0;
+}
+
 /* srun, right before it launches a step: its environment becomes the tasks' */
 EXPORT int slurm_spank_local_user_init(spank_t sp, int ac, char **av)
 {
 	const char *dir = checkpoint_dir_option ? checkpoint_dir_option :
 			  getenv("ACRF_CHECKPOINT_DIR");
+	const char *format = getenv("ACRF_CHECKPOINT_FORMAT");
 	char path[PATH_MAX];
 
 	if (!dir)
 		return ESPANK_SUCCESS;
 	setenv("ACRF_CHECKPOINT_DIR", dir, 1);
-	if (!acrf_newest_checkpoint(dir, path, sizeof(path)))
+	if (!acrf_newest_checkpoint(dir, format,
+				    _number(getenv("SLURM_JOB_ID")),
+				    _number(getenv("SLURM_RESTART_COUNT")),
+				    path, sizeof(path)))
 		setenv("ACRF_RESUME_FROM", path, 1);
 	else
 		unsetenv("ACRF_RESUME_FROM");
@@ -199,15 +208,35 @@ static void _set_rank_order(spank_t sp)
 	free(order);
 }
 
+/* The fence, by which a writer of an earlier restart is told, and the checkpoint */
+static void _set_resume(spank_t sp, uint32_t restart)
+{
+	char dir[PATH_MAX], path[PATH_MAX], fence[64], format[32] = "auto";
+	uint32_t job_id = 0;
+
+	if (spank_get_item(sp, S_JOB_ID, &job_id) == ESPANK_SUCCESS) {
+		snprintf(fence, sizeof(fence), "%u.%u", job_id, restart);
+		spank_setenv(sp, "ACRF_FENCE", fence, 1);
+	}
+	(void) spank_getenv(sp, "ACRF_CHECKPOINT_FORMAT", format,
+			    sizeof(format));
+	if ((spank_getenv(sp, "ACRF_CHECKPOINT_DIR", dir, sizeof(dir)) ==
+	     ESPANK_SUCCESS) &&
+	    !acrf_newest_checkpoint(dir, format, job_id, restart, path,
+				    sizeof(path)))
+		spank_setenv(sp, "ACRF_RESUME_FROM", path, 1);
+}
+
 /* slurmstepd, as the job's user, before the batch script or a task begins */
 EXPORT int slurm_spank_task_init(spank_t sp, int ac, char **av)
 {
-	char dir[PATH_MAX], path[PATH_MAX], count[32] = "0";
+	char path[PATH_MAX], count[32] = "0";
 
 	if (!_is_batch_script(sp))
 		return ESPANK_SUCCESS;
 	_drop_leaked_options(sp);
 	_set_rank_order(sp);
+	spank_unsetenv(sp, "ACRF_FENCE");
 	if (spank_getenv(sp, "ACRF_JOB_POLICY", path, sizeof(path)) !=
 	    ESPANK_SUCCESS)
 		return ESPANK_SUCCESS;
@@ -215,9 +244,6 @@ EXPORT int slurm_spank_task_init(spank_t sp, int ac, char **av)
 	/* Not S_SLURM_RESTART_COUNT: 22.05 leaves it 0 for a batch script */
 	(void) spank_getenv(sp, "SLURM_RESTART_COUNT", count, sizeof(count));
 	spank_setenv(sp, "ACRF_RESTART_COUNT", count, 1);
-	if ((spank_getenv(sp, "ACRF_CHECKPOINT_DIR", dir, sizeof(dir)) ==
-	     ESPANK_SUCCESS) &&
-	    !acrf_newest_checkpoint(dir, path, sizeof(path)))
-		spank_setenv(sp, "ACRF_RESUME_FROM", path, 1);
+	_set_resume(sp, _number(count));
 	return ESPANK_SUCCESS;
 }

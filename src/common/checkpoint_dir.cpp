@@ -6,11 +6,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <cerrno>
 #include <memory>
 
-#include "common/file.h"
-#include "common/unique_fd.h"
 #include "core/text.h"
 
 namespace acrf {
@@ -20,77 +18,105 @@ struct CloseDir {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
 
-Status sync_file(const std::string& path) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!fd) return system_error("open " + path);
-  if (::fsync(fd.get()) != 0) return system_error("sync " + path);
-  return Done{};
+bool is_plain_name(std::string_view part) {
+  return !part.empty() && part != "." && part != ".." && part.find('\0') == std::string_view::npos;
 }
 
-Result<std::vector<ManifestFile>> measure_files(const std::string& directory) {
-  namespace fs = std::filesystem;
-  std::vector<ManifestFile> files;
-  std::error_code error;
-  for (fs::recursive_directory_iterator at(directory, error), end; !error && at != end;
-       at.increment(error)) {
-    if (!fs::is_regular_file(at->symlink_status(error))) continue;
-    const auto path = fs::relative(at->path(), directory, error).string();
-    if (path == kManifestName || starts_with(path, std::string(kManifestName) + ".draft."))
-      continue;
-    if (path.find('\n') != std::string::npos)
-      return Error{ErrorCode::kInvalid, directory + ": a file's name contains a line break"};
-    if (const auto synced = sync_file(at->path()); !synced) return synced.error();
-    files.push_back({at->file_size(error), path});
+std::int64_t modified_ns(const struct stat& status) {
+  return static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
+}
+
+bool read_at(int fd, std::uint64_t offset, std::string& bytes) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t n =
+        ::pread(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return false;
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
   }
-  if (error) return Error{ErrorCode::kSystem, directory + ": " + error.message()};
-  std::sort(files.begin(), files.end(),
-            [](const auto& a, const auto& b) { return a.path < b.path; });
-  return files;
+  bytes.resize(done);
+  return true;
 }
 
 }  // namespace
 
-std::vector<CheckpointEntry> CheckpointDir::list() const {
+CheckpointDir::CheckpointDir(const std::string& path)
+    : root_(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
+
+// One part after another, since the kernel's own walk would follow links on the way.
+UniqueFd CheckpointDir::open_parent(const std::string& path, std::string& last) const {
+  const auto parts = split(path, '/');
+  for (const auto part : parts)
+    if (!is_plain_name(part)) return UniqueFd();
+  last = std::string(parts.back());
+  UniqueFd at(::openat(root_.get(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  for (std::size_t i = 0; at && i + 1 < parts.size(); ++i) {
+    at = UniqueFd(::openat(at.get(), std::string(parts[i]).c_str(),
+                           O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  }
+  return at;
+}
+
+int CheckpointDir::open_directory(const std::string& path) const {
+  constexpr int kHow = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  if (path.empty()) return ::openat(root_.get(), ".", kHow);
+  std::string last;
+  const auto parent = open_parent(path, last);
+  return parent ? ::openat(parent.get(), last.c_str(), kHow) : -1;
+}
+
+std::vector<CheckpointEntry> CheckpointDir::list(const std::string& path) const {
   std::vector<CheckpointEntry> entries;
-  const std::unique_ptr<DIR, CloseDir> directory(::opendir(path_.c_str()));
-  if (!directory) return entries;
+  const int fd = open_directory(path);
+  if (fd < 0) return entries;
+  const std::unique_ptr<DIR, CloseDir> directory(::fdopendir(fd));
+  if (!directory) {
+    ::close(fd);
+    return entries;
+  }
   while (const dirent* entry = ::readdir(directory.get())) {
-    if (entry->d_name[0] == '.') continue;
     struct stat status;
-    if (::fstatat(::dirfd(directory.get()), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+    if (!is_plain_name(entry->d_name) ||
+        ::fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
       continue;
-    if (!S_ISDIR(status.st_mode)) continue;
-    entries.push_back(
-        {entry->d_name, static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
-                            status.st_mtim.tv_nsec});
+    if (!S_ISDIR(status.st_mode) && !S_ISREG(status.st_mode)) continue;
+    entries.push_back({entry->d_name, modified_ns(status), S_ISDIR(status.st_mode),
+                       static_cast<std::uint64_t>(status.st_size)});
   }
   return entries;
 }
 
-std::optional<std::string> CheckpointDir::manifest_of(const std::string& checkpoint) const {
-  const auto text = read_file(path_ + "/" + checkpoint + "/" + std::string(kManifestName));
-  return text ? std::optional(*text) : std::nullopt;
-}
-
-std::optional<std::uint64_t> CheckpointDir::size_of(const std::string& checkpoint,
-                                                    const std::string& path) const {
+std::optional<std::uint64_t> CheckpointDir::size_of(const std::string& path) const {
+  std::string last;
+  const auto parent = open_parent(path, last);
   struct stat status;
-  const std::string full = path_ + "/" + checkpoint + "/" + path;
-  if (::lstat(full.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  if (::fstatat(parent.get(), last.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+      !S_ISREG(status.st_mode))
+    return std::nullopt;
   return static_cast<std::uint64_t>(status.st_size);
 }
 
-std::optional<std::string> newest_checkpoint(const std::string& directory) {
-  const auto name = newest_complete(CheckpointDir(directory));
-  return name ? std::optional(directory + "/" + *name) : std::nullopt;
+std::optional<std::string> CheckpointDir::read(const std::string& path, std::uint64_t offset,
+                                               std::size_t length) const {
+  std::string last;
+  const auto parent = open_parent(path, last);
+  // Without O_NONBLOCK a pipe of that name would hold the job up.
+  const UniqueFd fd(::openat(parent.get(), last.c_str(),
+                             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  struct stat status;
+  if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  std::string bytes(offset >= size ? 0 : std::min<std::uint64_t>(length, size - offset), '\0');
+  if (!read_at(fd.get(), offset, bytes)) return std::nullopt;
+  return bytes;
 }
 
-Status seal_checkpoint(const std::string& directory) {
-  const auto files = measure_files(directory);
-  if (!files) return files.error();
-  if (files->empty())
-    return Error{ErrorCode::kInvalid, directory + ": there is no file in it to seal"};
-  return write_file(directory + "/" + std::string(kManifestName), format_manifest(*files), 0644);
+std::optional<std::string> newest_checkpoint(const std::string& directory,
+                                             CheckpointFormat format) {
+  const auto name = newest_complete(CheckpointDir(directory), format);
+  return name ? std::optional(directory + "/" + *name) : std::nullopt;
 }
 
 }  // namespace acrf

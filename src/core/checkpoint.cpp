@@ -9,85 +9,122 @@
 namespace acrf {
 namespace {
 
-constexpr std::string_view kHeader = "acrf-manifest 1";
+constexpr std::string_view kLightningSuffix = ".ckpt", kStepMark = "step=";
 
-Error defect(int line, const std::string& what) {
-  return {ErrorCode::kInvalid, "manifest line " + std::to_string(line) + ": " + what};
+bool is_lightning_name(std::string_view name) { return name.ends_with(kLightningSuffix); }
+
+struct Ranked {
+  std::optional<std::uint64_t> step;
+  CheckpointEntry entry;
+};
+
+bool is_newer(const Ranked& a, const Ranked& b) {
+  const auto rank = [](const Ranked& ranked) {
+    return std::tuple(ranked.step, ranked.entry.modified_ns, std::string_view(ranked.entry.name));
+  };
+  return rank(a) > rank(b);
 }
 
-// A manifest names files inside its own checkpoint and nothing else.
-bool stays_inside(std::string_view path) {
-  if (path.empty() || path.front() == '/') return false;
-  for (const auto part : split(path, '/'))
-    if (part.empty() || part == "." || part == "..") return false;
-  return true;
-}
-
-std::optional<std::uint64_t> step_of(std::string_view name) {
-  const auto last = name.find_last_not_of("0123456789");
-  return parse_unsigned(last == std::string_view::npos ? name : name.substr(last + 1));
+// last.ckpt has no step but often is the newest: it goes before the first that is older than it.
+void place_by_time(std::vector<Ranked>& sorted, const std::vector<Ranked>& unnumbered) {
+  auto at = sorted.begin();
+  for (const auto& ranked : unnumbered) {
+    at = std::find_if(at, sorted.end(), [&](const Ranked& other) {
+      return other.entry.modified_ns < ranked.entry.modified_ns;
+    });
+    at = std::next(sorted.insert(at, ranked));
+  }
 }
 
 }  // namespace
 
-Result<std::vector<ManifestFile>> parse_manifest(std::string_view text) {
-  std::vector<ManifestFile> files;
-  const auto lines = split(text, '\n');
-  if (lines.front() != kHeader) return defect(1, "expected '" + std::string(kHeader) + "'");
-  for (std::size_t i = 1; i < lines.size(); ++i) {
-    auto line = lines[i];
-    const int number = static_cast<int>(i) + 1;
-    if (take_prefix(line, "end ")) {
-      if (parse_unsigned(line) != files.size())
-        return defect(number, "the count of files is wrong");
-      return files;
-    }
-    const auto size = take_unsigned(line);
-    if (!size || !take_prefix(line, " ")) return defect(number, "expected a size and a path");
-    if (!stays_inside(line)) return defect(number, "the path leaves the checkpoint");
-    files.push_back({*size, std::string(line)});
+std::optional<std::uint64_t> step_of(std::string_view name) {
+  if (is_lightning_name(name)) {
+    const auto at = name.rfind(kStepMark);
+    if (at == std::string_view::npos) return std::nullopt;
+    name.remove_prefix(at + kStepMark.size());
+    return take_unsigned(name);
   }
-  return defect(static_cast<int>(lines.size()), "the end line is missing");
-}
-
-std::string format_manifest(const std::vector<ManifestFile>& files) {
-  std::string text = std::string(kHeader) + "\n";
-  for (const auto& file : files) text += std::to_string(file.size) + " " + file.path + "\n";
-  return text + "end " + std::to_string(files.size()) + "\n";
+  const auto last = name.find_last_not_of("0123456789");
+  return parse_unsigned(last == std::string_view::npos ? name : name.substr(last + 1));
 }
 
 void sort_newest_first(std::vector<CheckpointEntry>& entries) {
-  const auto rank = [](const CheckpointEntry& entry) {
+  std::vector<Ranked> sorted, unnumbered;
+  for (auto& entry : entries) {
     const auto step = step_of(entry.name);
-    return std::tuple(step.has_value(), step.value_or(0), entry.modified_ns,
-                      std::string_view(entry.name));
-  };
-  std::sort(entries.begin(), entries.end(),
-            [&](const auto& a, const auto& b) { return rank(a) > rank(b); });
-}
-
-std::optional<std::string> find_defect(const CheckpointFiles& files,
-                                       const std::string& checkpoint) {
-  const auto text = files.manifest_of(checkpoint);
-  if (!text) return "no " + std::string(kManifestName);
-  const auto manifest = parse_manifest(*text);
-  if (!manifest) return manifest.error().sentence;
-  for (const auto& file : *manifest) {
-    const auto size = files.size_of(checkpoint, file.path);
-    if (!size) return file.path + " is missing";
-    if (*size != file.size) {
-      return file.path + " has " + std::to_string(*size) + " bytes, the manifest says " +
-             std::to_string(file.size);
-    }
+    auto& to = !step && is_lightning_name(entry.name) ? unnumbered : sorted;
+    to.push_back({step, std::move(entry)});
   }
-  return std::nullopt;
+  std::sort(sorted.begin(), sorted.end(), is_newer);
+  std::sort(unnumbered.begin(), unnumbered.end(), is_newer);
+  place_by_time(sorted, unnumbered);
+  entries.clear();
+  for (auto& ranked : sorted) entries.push_back(std::move(ranked.entry));
 }
 
-std::optional<std::string> newest_complete(const CheckpointFiles& files) {
-  auto entries = files.list();
+std::vector<CheckpointEntry> CheckpointJudge::candidates() const {
+  auto entries = files_.list("");
+  std::erase_if(entries, [](const CheckpointEntry& entry) {
+    return starts_with(entry.name, ".") || (!entry.is_directory && !is_lightning_name(entry.name));
+  });
   sort_newest_first(entries);
-  for (const auto& entry : entries)
-    if (!find_defect(files, entry.name)) return entry.name;
+  return entries;
+}
+
+const std::optional<std::string>& CheckpointJudge::tracker(std::string_view name) const {
+  for (const auto& known : trackers_)
+    if (known.name == name) return known.text;
+  auto text = read_text(files_, std::string(name));
+  if (text) text = std::string(trim(*text));
+  trackers_.push_back({name, std::move(text)});
+  return trackers_.back().text;
+}
+
+CheckpointFormat CheckpointJudge::recognise(const CheckpointEntry& entry) const {
+  if (is_lightning_name(entry.name)) return CheckpointFormat::kLightning;
+  if (files_.size_of(entry.name + "/" + std::string(kManifestName)))
+    return CheckpointFormat::kManifest;
+  if (is_iteration_name(entry.name) || (entry.name == "release" && tracker(kMegatronTracker)))
+    return CheckpointFormat::kMegatron;
+  bool has_states = false, has_shards = false, has_trainer = false;
+  for (const auto& file : files_.list(entry.name)) {
+    has_states |= is_deepspeed_file(file.name);
+    has_shards |= file.name == ".metadata" || file.name.ends_with(".distcp");
+    has_trainer |= file.name == "trainer_state.json";
+  }
+  if (has_states) return CheckpointFormat::kDeepSpeed;
+  if (is_hugging_face_name(entry.name) && (has_trainer || !has_shards))
+    return CheckpointFormat::kHuggingFace;
+  if (has_shards) return CheckpointFormat::kTorchDcp;
+  return starts_with(entry.name, "global_step") && tracker(kDeepSpeedTracker)
+             ? CheckpointFormat::kDeepSpeed
+             : CheckpointFormat::kManifest;
+}
+
+CheckpointFormat CheckpointJudge::format_of(const CheckpointEntry& entry) const {
+  return format_ == CheckpointFormat::kAuto ? recognise(entry) : format_;
+}
+
+std::optional<std::string> CheckpointJudge::defect_of(const CheckpointEntry& entry) const {
+  const auto format = format_of(entry);
+  if (format == CheckpointFormat::kLightning) return lightning_defect(files_, entry);
+  if (!entry.is_directory) return "a file; " + std::string(name_of(format)) + " has directories";
+  switch (format) {
+    case CheckpointFormat::kTorchDcp: return torch_dcp_defect(files_, entry.name);
+    case CheckpointFormat::kDeepSpeed:
+      return deepspeed_defect(files_, entry.name, tracker(kDeepSpeedTracker));
+    case CheckpointFormat::kMegatron:
+      return megatron_defect(files_, entry.name, tracker(kMegatronTracker));
+    case CheckpointFormat::kHuggingFace: return hugging_face_defect(files_, entry.name);
+    default: return manifest_defect(files_, entry.name);
+  }
+}
+
+std::optional<std::string> newest_complete(const CheckpointFiles& files, CheckpointFormat format) {
+  const CheckpointJudge judge(files, format);
+  for (const auto& entry : judge.candidates())
+    if (!judge.defect_of(entry)) return entry.name;
   return std::nullopt;
 }
 

@@ -1,56 +1,57 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Which checkpoint a restarted job begins from: the newest one that is complete.
 //
-// A checkpoint is a directory below the job's checkpoint directory. It is complete when its
-// manifest, which the writer publishes last, is there and every file the manifest names has the
-// size the manifest gives. Newest goes by the step number that ends the directory's name, because
-// clocks of nodes differ and copies change times; names without a number follow, by time.
+// A checkpoint is a directory, or a .ckpt file, in the job's checkpoint directory. What complete
+// means depends on its layout. Newest goes by the step number in its name, because clocks of nodes
+// differ and copies change times; names without a number follow, by time.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "core/result.h"
+#include "core/checkpoint_files.h"
+#include "core/checkpoint_format.h"
+#include "core/checkpoint_layouts.h"
+#include "core/manifest.h"
 
 namespace acrf {
 
-inline constexpr std::string_view kManifestName = "acrf-manifest";
-
-struct CheckpointEntry {
-  std::string name;
-  std::int64_t modified_ns = 0;
-};
-
-struct ManifestFile {
-  std::uint64_t size = 0;
-  std::string path;  // relative to the checkpoint
-};
-
-// "acrf-manifest 1", then one line "SIZE PATH" a file, then "end COUNT": a cut-off manifest is
-// never taken for a whole one.
-Result<std::vector<ManifestFile>> parse_manifest(std::string_view text);
-std::string format_manifest(const std::vector<ManifestFile>& files);
-
-// What the choice needs to know of a file system.
-class CheckpointFiles {
+// Judges the checkpoints of one directory. Looks into a checkpoint only when asked about it, and
+// reads what the layouts keep beside their checkpoints at most once.
+class CheckpointJudge {
  public:
-  virtual ~CheckpointFiles() = default;
-  virtual std::vector<CheckpointEntry> list() const = 0;
-  virtual std::optional<std::string> manifest_of(const std::string& checkpoint) const = 0;
-  virtual std::optional<std::uint64_t> size_of(const std::string& checkpoint,
-                                               const std::string& path) const = 0;
+  CheckpointJudge(const CheckpointFiles& files, CheckpointFormat format)
+      : files_(files), format_(format) {}
+
+  // Everything that could be a checkpoint, newest first.
+  std::vector<CheckpointEntry> candidates() const;
+
+  // The layout whose rule applies; never kAuto.
+  CheckpointFormat format_of(const CheckpointEntry& entry) const;
+
+  // Why the checkpoint can't be used, or nothing when it is complete.
+  std::optional<std::string> defect_of(const CheckpointEntry& entry) const;
+
+ private:
+  const std::optional<std::string>& tracker(std::string_view name) const;
+  CheckpointFormat recognise(const CheckpointEntry& entry) const;
+
+  const CheckpointFiles& files_;
+  CheckpointFormat format_;
+  struct Tracker {
+    std::string_view name;
+    std::optional<std::string> text;
+  };
+  mutable std::vector<Tracker> trackers_;
 };
 
 // Newest first.
 void sort_newest_first(std::vector<CheckpointEntry>& entries);
 
-// Why the checkpoint can't be used, or nothing when it is complete.
-std::optional<std::string> find_defect(const CheckpointFiles& files, const std::string& checkpoint);
-
 // Looks at checkpoints from the newest on and stops at the first complete one.
-std::optional<std::string> newest_complete(const CheckpointFiles& files);
+std::optional<std::string> newest_complete(const CheckpointFiles& files,
+                                           CheckpointFormat format = CheckpointFormat::kAuto);
 
 }  // namespace acrf

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "common/checkpoint_dir.h"
+#include "common/checkpoint_seal.h"
 #include "common/file.h"
 #include "fakegpu/state.h"
 #include "live_cluster.h"

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/fence.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/text.h"
+
+namespace acrf {
+namespace {
+
+constexpr std::size_t kMostJobs = 32;
+
+template <typename Fences>
+auto find_job(Fences& fences, std::uint64_t job_id) {
+  return std::find_if(fences.begin(), fences.end(),
+                      [&](const Fence& fence) { return fence.job_id == job_id; });
+}
+
+}  // namespace
+
+Result<Fence> parse_fence(std::string_view text) {
+  const Error bad = {ErrorCode::kInvalid,
+                     "'" + std::string(text) + "' is no fence; expected JOBID.RESTART"};
+  const auto job_id = take_unsigned(text);
+  if (!job_id || *job_id == 0 || !take_prefix(text, ".")) return bad;
+  const auto restart = parse_unsigned(text);
+  if (!restart || *restart > std::numeric_limits<unsigned>::max()) return bad;
+  return Fence{*job_id, static_cast<unsigned>(*restart)};
+}
+
+std::string to_text(const Fence& fence) {
+  return std::to_string(fence.job_id) + "." + std::to_string(fence.restart);
+}
+
+std::vector<Fence> parse_fences(std::string_view text) {
+  std::vector<Fence> fences;
+  for (const auto line : split(text, '\n'))
+    if (const auto fence = parse_fence(line)) raise_fence(fences, *fence);
+  return fences;
+}
+
+std::string format_fences(const std::vector<Fence>& fences) {
+  std::string text;
+  for (const auto& fence : fences) text += to_text(fence) + "\n";
+  return text;
+}
+
+Status check_fence(const std::vector<Fence>& fences, const Fence& mine) {
+  const auto held = find_job(fences, mine.job_id);
+  if (held == fences.end() || held->restart <= mine.restart) return Done{};
+  return Error{ErrorCode::kDenied, "fenced off: job " + std::to_string(mine.job_id) +
+                                       " has since begun again (restart " +
+                                       std::to_string(held->restart) + "; this is restart " +
+                                       std::to_string(mine.restart) + ")"};
+}
+
+bool raise_fence(std::vector<Fence>& fences, const Fence& mine) {
+  const auto held = find_job(fences, mine.job_id);
+  if (held != fences.end() && held->restart >= mine.restart) return false;
+  if (held != fences.end()) fences.erase(held);
+  fences.push_back(mine);
+  if (fences.size() > kMostJobs) fences.erase(fences.begin());
+  return true;
+}
+
+}  // namespace acrf
