@@ -157,7 +157,8 @@ static bool _release(job_record_t *job_ptr, follow_t *follow, time_t now)
 /*
  * Why the job was requeued, as far as its record and its nodes tell. Slurm
  * leaves no trace of a preemption: where it is in use, it is the explanation
- * for what has no other.
+ * for what has no other. Of jobs that failed, Slurm requeues those that
+ * RequeueExit names; others were requeued by a person.
  */
 static acrf_cause_t _cause(job_record_t *job_ptr, bitstr_t *nodes)
 {
@@ -166,7 +167,7 @@ static acrf_cause_t _cause(job_record_t *job_ptr, bitstr_t *nodes)
 	if (_find_node(nodes, _is_down))
 		return ACRF_NODE;
 	if (job_ptr->exit_code && (job_ptr->exit_code != NO_VAL))
-		return ACRF_APPLICATION;
+		return slurm_conf.requeue_exit ? ACRF_APPLICATION : ACRF_OTHER;
 	if (job_ptr->preempt_time || slurm_conf.preempt_mode)
 		return ACRF_PREEMPTION;
 	return ACRF_OTHER;
@@ -249,7 +250,7 @@ static follow_result_t _retry(job_record_t *job_ptr, const acrf_site_t *site)
 		return FOLLOW_LEFT;
 	}
 	/* The revocation of the last run is older than VERDICT_WAIT_S */
-	_set_begin_time(job_ptr, now, MAX(_settle(job_ptr, &requeue), 2));
+	_set_begin_time(job_ptr, now, _settle(job_ptr, &requeue));
 	last_job_update = now;
 	return FOLLOW_RELEASED;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where jobs run, remembered until they have ended: a requeued job's own record
+ * Where jobs ran last, remembered as long as their records: a requeued job's own
  * forgets its nodes, often before anybody has looked, and with them why it was
  * requeued. One thread's own; after a restart of slurmctld it is filled again
  * by the first look at all jobs.

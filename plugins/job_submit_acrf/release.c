@@ -59,8 +59,7 @@ static int _consider(void *x, void *arg)
 	if (!follow_is_ours(job_ptr))
 		return 0;
 	nodes = last_nodes_of(release->last_nodes, job_ptr->job_id);
-	if (!IS_JOB_FINISHED(job_ptr))
-		last_nodes_note(release->last_nodes, job_ptr);
+	last_nodes_note(release->last_nodes, job_ptr);
 	if (!follow_wants(job_ptr, scan->site) ||
 	    list_find_first(release->followed, _find_followed,
 			    &job_ptr->job_id))

@@ -108,10 +108,12 @@ RequeueVerdict count_requeue(RequeueCount& count, int restart, RequeueCause caus
       return verdict;
     }
   }
-  if (times > budget.most[index(cause)]) {
+  const int most = budget.most[index(cause)];
+  const bool slurms_own = cause == RequeueCause::kApplication && most == 0;
+  if (times > most && !slurms_own) {
     verdict.step = RequeueStep::kHold;
-    verdict.reason = "ACRF: requeued " + std::to_string(budget.most[index(cause)]) +
-                     " times because of " + std::string(name_of(cause));
+    verdict.reason = "ACRF: no restart left of " + std::to_string(most) + " because of " +
+                     std::string(name_of(cause));
     return verdict;
   }
   verdict.wait_s = backoff(cause, times, budget.backoff_s);

@@ -39,6 +39,7 @@ struct RequeueCount {
 };
 
 struct RequeueBudget {
+  // 0 for programs: ACRF does not requeue them, and does not limit who does.
   std::array<int, kCountedCauses> most{};
   int backoff_s = 30;
 };

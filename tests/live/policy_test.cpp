@@ -166,9 +166,10 @@ TEST_F(Policies, EachCauseOfARequeueHasItsOwnBudget) {
   }));
   lose_node();
   EXPECT_TRUE(wait_until([&] {
-    return show(low).find("Reason=ACRF:_requeued_1_times_because_of_hardware") != std::string::npos;
+    return show(low).find("Reason=ACRF:_no_restart_left_of_1_because_of_hardware") !=
+           std::string::npos;
   })) << show(low);
-  EXPECT_EQ(job(low).state, "PENDING");
+  EXPECT_TRUE(wait_until([&] { return job(low).state == "PENDING"; })) << show(low);
 }
 
 TEST_F(Policies, AProgramThatFailsEverywhereIsHeldAndOneThatSaysSoIsLeft) {

@@ -213,7 +213,9 @@ TEST_F(Recovery, JobThatUsedUpItsRestartsIsHeld) {
   const auto id = train(training);
   inject(job(id).nodes.front());
   ASSERT_TRUE(wait_until([&] { return job(id).state == "PENDING"; })) << job(id).state;
-  EXPECT_EQ(job(id).reason, "job_requeued_in_held_state");
+  EXPECT_TRUE(wait_until([&] {
+    return job(id).reason == "ACRF:_no_restart_left_of_0_because_of_hardware";
+  })) << job(id).reason;
 }
 
 TEST_F(Recovery, GpuThatOnlyNvmlCallsLostIsEnough) {

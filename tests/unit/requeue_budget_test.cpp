@@ -21,7 +21,7 @@ TEST(RequeueBudget, EachCauseHasItsOwn) {
             RequeueStep::kRelease);
   const auto over = count_requeue(count, 7, RequeueCause::kHardware, kBudget, {});
   EXPECT_EQ(over.step, RequeueStep::kHold);
-  EXPECT_EQ(over.reason, "ACRF: requeued 2 times because of hardware");
+  EXPECT_EQ(over.reason, "ACRF: no restart left of 2 because of hardware");
   EXPECT_EQ(count.seen, 7);
 }
 
@@ -57,6 +57,16 @@ TEST(RequeueBudget, NinetyThreeMeansNoMore) {
   const auto held =
       count_requeue(count, 1, RequeueCause::kApplication, kBudget, ProgramFailure{93, "n1"});
   EXPECT_EQ(held.step, RequeueStep::kHold);
+}
+
+TEST(RequeueBudget, LeavesToSlurmWhatSlurmRequeues) {
+  RequeueCount count;
+  const RequeueBudget none = {{2, 3, 4, 0}, 0};
+  for (int restart = 1; restart <= 20; ++restart)
+    EXPECT_EQ(
+        count_requeue(count, restart, RequeueCause::kApplication, none, ProgramFailure{1, "n1"})
+            .step,
+        RequeueStep::kRelease);
 }
 
 TEST(RequeueBudget, WaitsLongerEachTimeButNotForHardware) {

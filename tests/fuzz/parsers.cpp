@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fuzz/parsers.h"
+
+#include <cstdlib>
+
+#include "core/config.h"
+#include "core/node_health.h"
+#include "core/policy.h"
+#include "core/requeue_budget.h"
+#include "core/site_policy.h"
+#include "core/topology.h"
+
+namespace acrf::fuzz {
+namespace {
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void feed_config(std::string_view text) {
+  const auto config = parse_config(text, "fuzz");
+  if (!config) return require(config.error().sentence.rfind("fuzz:", 0) == 0);
+  for (const auto& rule : config->policies) {
+    const auto again = parse_config(to_line(rule) + "\n", "again");
+    if (again && !again->policies.empty()) require(to_line(again->policies[0]) == to_line(rule));
+  }
+}
+
+void feed_options(std::string_view text) {
+  for (const auto& option : policy_options()) {
+    JobPolicy policy;
+    if (!set_option(policy, option.name, text)) continue;
+    const auto token = to_token(policy);
+    const auto found = find_policy("x " + token + " y");
+    require(found && to_token(*found) == token);
+  }
+}
+
+void feed_comment(std::string_view text) {
+  if (const auto policy = find_policy(text)) require(find_policy(to_token(*policy)).has_value());
+  auto count = find_requeue_count(text);
+  count_requeue(count, count.seen + 1, RequeueCause::kApplication, {{1, 1, 1, 9}, 30},
+                ProgramFailure{7, "n1"});
+  require(find_requeue_count(with_requeue_count(text, count)) == count);
+}
+
+}  // namespace
+
+void feed_parsers(std::string_view text) {
+  feed_config(text);
+  feed_options(text);
+  feed_comment(text);
+  (void)find_node_health(text);
+  (void)gpus_in_request(text);
+  (void)Topology::parse(text, "fuzz", {"n1", "n2", "n3"});
+}
+
+}  // namespace acrf::fuzz
