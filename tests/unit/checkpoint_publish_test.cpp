@@ -102,18 +102,26 @@ bool succeeded(pid_t child) {
 TEST(CheckpointPublish, AWriterThatWaitsForTheLockSeesTheFenceRaisedMeanwhile) {
   const TemporaryDirectory directory;
   directory.write("step-1/weights", "x");
-  pid_t late = 0;
+  int gate[2];
+  ASSERT_EQ(::pipe(gate), 0);
+  // Before the lock is taken: a child would inherit it.
+  const pid_t late = in_process([&] {
+    char byte;
+    if (::read(gate[0], &byte, 1) != 1) return false;
+    const auto published = publish_checkpoint(publication(directory.path("step-1"), Fence{7, 1}));
+    return !published && published.error().code == ErrorCode::kDenied;
+  });
   {
     const auto lock = DirectoryLock::take(directory.path(), std::chrono::seconds(1));
     ASSERT_TRUE(lock.ok());
-    late = in_process([&] {
-      return publish_checkpoint(publication(directory.path("step-1"), Fence{7, 1})).ok();
-    });
+    ASSERT_EQ(::write(gate[1], "x", 1), 1);
     ::usleep(200'000);  // it has looked at the fence once by now, and waits
     ASSERT_TRUE(write_file(directory.path(".acrf-fence"), "7.2\n").ok());
   }
-  EXPECT_FALSE(succeeded(late));
+  EXPECT_TRUE(succeeded(late));
   EXPECT_FALSE(std::filesystem::exists(directory.path("step-1/acrf-manifest")));
+  ::close(gate[0]);
+  ::close(gate[1]);
 }
 
 TEST(CheckpointPublish, OfManyAtOnceTheLatestRestartWins) {
