@@ -4,8 +4,9 @@
 
 It writes into a directory of its own and then publishes. When the job has been restarted
 elsewhere in the meantime, the publication is refused and the trainer stops. Run it in a job
-submitted with --acrf-policy=requeue --acrf-checkpoint-dir=DIR. With several ranks, every rank
-writes its shard into the draft, and rank 0 publishes after a barrier.
+submitted with --acrf-workload=training --acrf-checkpoint-dir=DIR. Its ranks hold the same state, of
+which rank 0 keeps the checkpoints; where each holds a shard, every rank writes its own into the
+draft, and rank 0 publishes after a barrier.
 
 TRAIN_STEPS, TRAIN_STEP_SECONDS and TRAIN_SAVE_EVERY are as in checkpoint.sh.
 """
@@ -47,12 +48,13 @@ def train() -> int:
     steps = int(os.environ.get("TRAIN_STEPS", "100"))
     pause = float(os.environ.get("TRAIN_STEP_SECONDS", "0.2"))
     every = int(os.environ.get("TRAIN_SAVE_EVERY", "5"))
+    rank = int(os.environ.get("SLURM_PROCID", "0"))
     state = load()
-    print(f"begins at step {state['step']}", flush=True)
+    print(f"rank {rank} begins at step {state['step']}", flush=True)
     while state["step"] < steps:
         time.sleep(pause)
         state["step"] += 1
-        if state["step"] % every == 0:
+        if rank == 0 and state["step"] % every == 0:
             try:
                 save(root, state["step"], state)
             except NotPublished as refusal:

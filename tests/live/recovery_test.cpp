@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "common/checkpoint_seal.h"
 #include "common/file.h"
+#include "core/text.h"
 #include "fakegpu/state.h"
 #include "live_cluster.h"
 
@@ -278,6 +280,45 @@ TEST_F(Recovery, ResumedNodeIsLeftToTheAdmin) {
     inject(broken);
     return node(broken).drained;
   }));
+}
+
+// The job script of the README: its lines are indented.
+std::string script_in_readme() {
+  const auto readme = text_of(ACRF_EXAMPLES "/../../README.md");
+  std::string script;
+  const auto begin = readme.find("    #!/bin/bash");
+  for (const auto line : split(std::string_view(readme).substr(begin), '\n')) {
+    if (!starts_with(line, "    ")) break;
+    script += std::string(line.substr(4)) + "\n";
+  }
+  return script;
+}
+
+TEST_F(Recovery, TheJobOfTheReadmeSurvivesAFault) {
+  start(small());
+  const auto script = script_in_readme();
+  EXPECT_EQ(std::count(script.begin(), script.end(), '\n'), 5) << script;
+  ASSERT_TRUE(write_file(root_ + "/train.sbatch", script, 0755).ok());
+  fs::copy_file(ACRF_EXAMPLES "/checkpoint.py", root_ + "/train.py");
+  const auto submitted =
+      cluster().run({"env", "--chdir=" + root_, "TRAIN_STEPS=100000", "TRAIN_STEP_SECONDS=0.1",
+                     "sbatch", "--parsable", "--output=" + output(),
+                     "--acrf-checkpoint-dir=" + checkpoints(), "train.sbatch"});
+  ASSERT_TRUE(submitted.ok()) << submitted.errors;
+  const std::string id(trim(submitted.output));
+  ASSERT_TRUE(wait_until([&] { return fs::exists(checkpoints() + "/step-5/acrf-manifest"); }))
+      << text_of(output());
+  const auto broken = job(id).nodes.back();
+  inject(broken);
+  ASSERT_TRUE(runs_again(id, 1));
+  EXPECT_THAT(job(id).nodes, Not(Contains(broken)));
+  // Appended to what the first run wrote, and not from the beginning.
+  EXPECT_TRUE(wait_until([&] {
+    const auto text = text_of(output());
+    const auto first = text.find("rank 0 begins at step 0\n");
+    const auto second = text.rfind("rank 0 begins at step ");
+    return first != std::string::npos && second != first;
+  })) << text_of(output());
 }
 
 }  // namespace

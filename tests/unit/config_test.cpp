@@ -90,6 +90,19 @@ TEST(Config, TheExampleFileIsValid) {
   const auto config = load_config(ACRF_TEST_DATA "/../../contrib/examples/acrf.conf.example", true);
   ASSERT_TRUE(config.ok()) << config.error().sentence;
   EXPECT_EQ(config->mode, Mode::kObserve);
+  ASSERT_EQ(config->policies.size(), 4u);
+  EXPECT_EQ(config->policies[2].checkpoint_over_s, 12 * 3600);
+}
+
+// What it shows behind a '#' are the defaults.
+TEST(Config, TheExampleFileShowsTheDefaults) {
+  const auto text = read_file(ACRF_TEST_DATA "/../../contrib/examples/acrf.conf.example");
+  ASSERT_TRUE(text.ok());
+  for (const auto& setting : settings()) {
+    if (setting.name == "Mode" || setting.name == "FakeGpuState") continue;
+    EXPECT_THAT(*text, HasSubstr("\n#" + std::string(setting.name) + "=" +
+                                 setting_value(Config(), setting) + "\n"));
+  }
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/file.h"
+
 namespace acrf {
 namespace {
 
@@ -71,6 +73,14 @@ TEST(Policy, TheTokenSaysItAllAndIsOneWord) {
   EXPECT_EQ(found->shape, Shape::kSpread);
   EXPECT_EQ(found->excluded_risk, 50);
   EXPECT_EQ(to_token(*found), token);
+}
+
+TEST(Policy, TheManualNamesEveryOption) {
+  const auto manual = read_file(ACRF_TEST_DATA "/../../doc/man/spank_acrf.8");
+  ASSERT_TRUE(manual.ok());
+  for (const auto& option : policy_options())
+    EXPECT_THAT(*manual, HasSubstr(".BI --acrf-" + std::string(option.name) + "= \"" +
+                                   std::string(option.argument) + "\"\n"));
 }
 
 TEST(Policy, BrokenTokensAreNone) {
