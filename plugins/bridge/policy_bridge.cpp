@@ -10,6 +10,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/checkpoint_resume.h"
 #include "common/config_file.h"
@@ -92,8 +93,7 @@ void fill_in(const acrf::Config& config, const acrf::JobFacts& job,
     to->interval_s = interval->automatic
                          ? acrf::auto_interval_s(job.nodes, history, cost_of(policy))
                          : interval->seconds;
-  to->counts_gpus =
-      resolved.rule && (resolved.rule->max_gpus_per_user || resolved.rule->max_gpus_per_account);
+  to->counts_gpus = resolved.has_quota;
   to->policy = copy_text(name_of(policy.recovery));
   to->workload = copy_text(name_of(policy.workload));
   if (!policy.checkpoint_dir.empty()) to->checkpoint_dir = copy_text(policy.checkpoint_dir);
@@ -102,13 +102,21 @@ void fill_in(const acrf::Config& config, const acrf::JobFacts& job,
   to->token = copy_text(to_token(policy));
 }
 
+std::optional<std::uint32_t> uid_of(const std::string& name) {
+  std::vector<char> buffer(16384);
+  passwd entry{}, *found = nullptr;
+  if (::getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found) != 0 || !found)
+    return std::nullopt;
+  return found->pw_uid;
+}
+
 // Users by name or number; one that nobody knows matches no job.
 void look_up_users(acrf::PolicyRule& rule, std::string& problem) {
   for (const auto& name : rule.users) {
     if (const auto number = acrf::parse_unsigned(name)) {
       rule.uids.push_back(static_cast<std::uint32_t>(*number));
-    } else if (const auto* entry = ::getpwnam(name.c_str())) {
-      rule.uids.push_back(entry->pw_uid);
+    } else if (const auto uid = uid_of(name)) {
+      rule.uids.push_back(*uid);
     } else {
       problem += (problem.empty() ? "" : "; ") + ("Policy " + rule.name) + ": no user " + name;
     }
@@ -119,6 +127,17 @@ acrf::RequeueBudget budget_of(const acrf::Config& config, const acrf::JobPolicy&
   return {{policy.max_requeues, config.max_node_requeues, config.max_preemptions,
            config.max_application_requeues},
           config.requeue_backoff_s};
+}
+
+// What fails for lack of memory is no reason to refuse anything.
+template <typename Check>
+int check(char* refusal, std::size_t size, Check body) {
+  int code = 0;
+  guarded(nullptr, 0, [&] {
+    code = answer(body(), refusal, size);
+    return 0;
+  });
+  return code;
 }
 
 }  // namespace
@@ -146,19 +165,21 @@ int acrf_check_option(const char* name, const char* value, char* refusal, std::s
 int acrf_policy_resolve(const acrf_site_t* site, const acrf_job_t* job,
                         const char* const values[ACRF_OPTION_CNT], acrf_policy_t* policy) {
   *policy = {};
-  char problem[256] = "";
-  const int code = guarded(problem, sizeof problem, [&] {
+  bool refused = false;
+  guarded(nullptr, 0, [&] {
     const auto facts = facts_of(*job);
     const auto resolved = acrf::resolve_policy(site->policy, facts, given_options(values));
     if (!resolved) {
+      refused = true;
       policy->refusal = copy_text(resolved.error().sentence);
       return -1;
     }
     fill_in(site->config, facts, *resolved, {job->failures, job->node_days}, policy);
     return 0;
   });
-  if (code != 0 && !policy->refusal) policy->refusal = copy_text(problem);
-  return code;
+  // Without memory the job goes on as in plain Slurm.
+  if (!refused && !policy->token) policy->applies = 0;
+  return refused ? -1 : 0;
 }
 
 void acrf_policy_free(acrf_policy_t* policy) {
@@ -186,19 +207,17 @@ std::int64_t acrf_job_gpus(const acrf_job_t* job) {
 int acrf_check_quota(const acrf_site_t* site, const acrf_job_t* job, const char* token,
                      std::int64_t gpus_of_user, std::int64_t gpus_of_account, char* refusal,
                      std::size_t size) {
-  return guarded(refusal, size, [&] {
-    return answer(acrf::check_quota(site->policy, facts_of(*job), workload_in(token), gpus_of_user,
-                                    gpus_of_account),
-                  refusal, size);
+  return check(refusal, size, [&] {
+    return acrf::check_quota(site->policy, facts_of(*job), workload_in(token), gpus_of_user,
+                             gpus_of_account);
   });
 }
 
-int acrf_check_change(const acrf_site_t* site, const acrf_job_t* job, const char* token,
-                      int keeps_requeue, char* refusal, std::size_t size) {
-  return guarded(refusal, size, [&] {
-    return answer(
-        acrf::check_change(site->policy, facts_of(*job), workload_in(token), keeps_requeue != 0),
-        refusal, size);
+int acrf_check_change(const acrf_site_t* site, const acrf_job_t* before, const acrf_job_t* after,
+                      const char* token, int keeps_requeue, char* refusal, std::size_t size) {
+  return check(refusal, size, [&] {
+    return acrf::check_change(site->policy, facts_of(*before), facts_of(*after), workload_in(token),
+                              keeps_requeue != 0);
   });
 }
 
@@ -215,8 +234,11 @@ int acrf_requeue_count(const acrf_site_t* site, const char* comment, std::uint32
     const auto verdict = acrf::count_requeue(count, static_cast<int>(restart),
                                              static_cast<acrf::RequeueCause>(cause),
                                              budget_of(site->config, policy), failure);
-    requeue->hold = verdict.step == acrf::RequeueStep::kHold;
-    requeue->wait_s = verdict.wait_s;
+    // In observe mode requeues are counted and nothing is done about it.
+    if (site->config.mode == acrf::Mode::kEnforce) {
+      requeue->hold = verdict.step == acrf::RequeueStep::kHold;
+      requeue->wait_s = verdict.wait_s;
+    }
     requeue->reason = copy_text(verdict.reason);
     requeue->comment = copy_text(acrf::with_requeue_count(text, count));
     return 1;
@@ -273,7 +295,9 @@ acrf_site_t* acrf_site_default(void) {
 
 void acrf_site_free(acrf_site_t* site) { delete site; }
 int acrf_site_kill_wait_s(const acrf_site_t* site) { return site->config.requeue_kill_wait_s; }
-int acrf_site_retries(const acrf_site_t* site) { return site->config.max_application_requeues > 0; }
+int acrf_site_retries(const acrf_site_t* site) {
+  return site->config.mode == acrf::Mode::kEnforce && site->config.max_application_requeues > 0;
+}
 
 int acrf_newest_checkpoint(const char* dir, const char* format, std::uint32_t job_id,
                            std::uint32_t restart, char* path, std::size_t size) {

@@ -98,12 +98,12 @@ extern int acrf_check_quota(const acrf_site_t *site, const acrf_job_t *job,
 			    size_t size);
 
 /*
- * A user changes a job that has `token`; the job as it would be. RET 0, or -1
- * with a sentence in `refusal`
+ * A user changes a job that has `token`, which is and would be so. RET 0, or
+ * -1 with a sentence in `refusal`
  */
-extern int acrf_check_change(const acrf_site_t *site, const acrf_job_t *job,
-			     const char *token, int keeps_requeue,
-			     char *refusal, size_t size);
+extern int acrf_check_change(const acrf_site_t *site, const acrf_job_t *before,
+			     const acrf_job_t *after, const char *token,
+			     int keeps_requeue, char *refusal, size_t size);
 
 typedef enum {
 	ACRF_HARDWARE,

@@ -25,6 +25,9 @@ static const char *const requeue_tokens[] = {
 
 extern bool follow_is_ours(job_record_t *job_ptr)
 {
+	/* scrontab's jobs are requeued after each run, to a time of their own */
+	if (job_ptr->bit_flags & CRON_JOB)
+		return false;
 	for (uint32_t i = 0; i < job_ptr->spank_job_env_size; i++)
 		for (int t = 0; t < ARRAY_SIZE(requeue_tokens); t++)
 			if (!xstrncmp(job_ptr->spank_job_env[i],
@@ -155,10 +158,10 @@ static bool _release(job_record_t *job_ptr, follow_t *follow, time_t now)
 }
 
 /*
- * Why the job was requeued, as far as its record and its nodes tell. Slurm
- * leaves no trace of a preemption: where it is in use, it is the explanation
- * for what has no other. Of jobs that failed, Slurm requeues those that
- * RequeueExit names; others were requeued by a person.
+ * Why the job was requeued, as far as its record and its nodes tell. A program
+ * that failed and was requeued without ACRF was so by a person or by
+ * RequeueExit, whose business it is. Slurm leaves no trace of a preemption:
+ * where jobs are requeued for it, it is the explanation for what has no other.
  */
 static acrf_cause_t _cause(job_record_t *job_ptr, bitstr_t *nodes)
 {
@@ -166,9 +169,10 @@ static acrf_cause_t _cause(job_record_t *job_ptr, bitstr_t *nodes)
 		return ACRF_HARDWARE;
 	if (_find_node(nodes, _is_down))
 		return ACRF_NODE;
-	if (job_ptr->exit_code && (job_ptr->exit_code != NO_VAL))
-		return slurm_conf.requeue_exit ? ACRF_APPLICATION : ACRF_OTHER;
-	if (job_ptr->preempt_time || slurm_conf.preempt_mode)
+	if (job_ptr->exit_code)
+		return ACRF_OTHER;
+	if (job_ptr->preempt_time ||
+	    (slurm_conf.preempt_mode & PREEMPT_MODE_REQUEUE))
 		return ACRF_PREEMPTION;
 	return ACRF_OTHER;
 }
@@ -191,66 +195,75 @@ static void _hold(job_record_t *job_ptr, const char *reason)
 	info("job_submit/acrf: held %pJ: %s", job_ptr, reason);
 }
 
-/* Count one more requeue, of a job that ran on these nodes */
-static acrf_requeue_t _count(job_record_t *job_ptr, const acrf_site_t *site,
-			     bitstr_t *nodes, uint32_t restart,
-			     acrf_cause_t cause)
+/*
+ * Count the requeue of a job that ran on these nodes, and hold the job if it
+ * has used up its budget. RET seconds it is to wait
+ */
+static int _count(job_record_t *job_ptr, const acrf_site_t *site,
+		  bitstr_t *nodes, acrf_cause_t cause, int status)
 {
 	node_record_t *node_ptr = _find_node(nodes, NULL);
 	acrf_requeue_t requeue;
+	int wait_s = 0;
 
-	if (acrf_requeue_count(site, job_ptr->admin_comment, restart, cause,
-			       _exit_status(job_ptr),
+	if (acrf_requeue_count(site, job_ptr->admin_comment,
+			       job_ptr->restart_cnt, cause, status,
 			       node_ptr ? node_ptr->name : NULL,
 			       &requeue) > 0) {
 		xfree(job_ptr->admin_comment);
 		job_ptr->admin_comment = xstrdup(requeue.comment);
+		if (requeue.hold)
+			_hold(job_ptr, requeue.reason);
+		wait_s = requeue.wait_s;
 	}
-	return requeue;
+	acrf_requeue_free(&requeue);
+	return wait_s;
 }
 
-/* Hold the job if it has used up its budget. RET seconds it is to wait */
-static int _settle(job_record_t *job_ptr, acrf_requeue_t *requeue)
+/* Slurm also calls jobs FAILED that it never started */
+static bool _program_failed(job_record_t *job_ptr)
 {
-	int wait_s = requeue->wait_s;
+	int status = job_ptr->exit_code;
 
-	if (requeue->hold)
-		_hold(job_ptr, requeue->reason);
-	acrf_requeue_free(requeue);
-	return wait_s;
+	return IS_JOB_FAILED(job_ptr) && !IS_JOB_COMPLETING(job_ptr) &&
+	       job_ptr->node_bitmap && (job_ptr->exit_code != NO_VAL) &&
+	       ((job_ptr->state_reason == FAIL_EXIT_CODE) ||
+		((job_ptr->state_reason == FAIL_LAUNCH) && WIFSIGNALED(status)));
 }
 
 /* Its program failed, and a fault of the hardware may still explain it */
 static bool _may_be_retried(job_record_t *job_ptr, const acrf_site_t *site)
 {
-	return IS_JOB_FAILED(job_ptr) && !IS_JOB_COMPLETING(job_ptr) &&
-	       job_ptr->details && job_ptr->details->requeue &&
+	return acrf_site_retries(site) && _program_failed(job_ptr) &&
 	       (time(NULL) - job_ptr->end_time <= VERDICT_LATE_S) &&
-	       acrf_site_retries(site) && follow_is_ours(job_ptr) &&
+	       job_ptr->batch_flag && job_ptr->part_ptr && job_ptr->details &&
+	       job_ptr->details->requeue && !job_ptr->fed_details &&
+	       follow_is_ours(job_ptr) &&
 	       acrf_may_retry(site, job_ptr->admin_comment,
 			      _exit_status(job_ptr));
 }
 
-static follow_result_t _retry(job_record_t *job_ptr, const acrf_site_t *site)
+static follow_result_t _retry(job_record_t *job_ptr, follow_t *follow,
+			      const acrf_site_t *site)
 {
 	time_t now = time(NULL);
-	acrf_requeue_t requeue;
+	int status = _exit_status(job_ptr), wait_s;
 
-	if (now - job_ptr->end_time < VERDICT_WAIT_S)
+	/* Seen: when its end was complete, and the last revocation sent */
+	if ((now - job_ptr->end_time < VERDICT_WAIT_S) ||
+	    (seconds_since(&follow->seen) < RELEASE_AFTER_KILL_S))
 		return FOLLOW_ON;
 	if (_on_node_drained_by_acrf(job_ptr))
 		return FOLLOW_LEFT;	/* acrf-healthd's case */
-	requeue = _count(job_ptr, site, job_ptr->node_bitmap,
-			 job_ptr->restart_cnt + 1, ACRF_APPLICATION);
-	info("job_submit/acrf: requeueing %pJ, which ended with status %d",
-	     job_ptr, _exit_status(job_ptr));
+	FREE_NULL_BITMAP(follow->nodes);
+	follow->nodes = bit_copy(job_ptr->node_bitmap);
 	if (job_requeue(slurm_conf.slurm_user_id, job_ptr->job_id, NULL, false,
-			0)) {
-		acrf_requeue_free(&requeue);
+			0) || !IS_JOB_PENDING(job_ptr))
 		return FOLLOW_LEFT;
-	}
-	/* The revocation of the last run is older than VERDICT_WAIT_S */
-	_set_begin_time(job_ptr, now, _settle(job_ptr, &requeue));
+	info("job_submit/acrf: requeued %pJ, which had ended with status %d",
+	     job_ptr, status);
+	wait_s = _count(job_ptr, site, follow->nodes, ACRF_APPLICATION, status);
+	_set_begin_time(job_ptr, now, wait_s);
 	last_job_update = now;
 	return FOLLOW_RELEASED;
 }
@@ -291,15 +304,13 @@ extern follow_result_t follow_step(follow_t *follow, const acrf_site_t *site)
 	    (job_ptr->restart_cnt != follow->restart_cnt))
 		return FOLLOW_LEFT;
 	if (IS_JOB_FINISHED(job_ptr))
-		return _retry(job_ptr, site);
+		return _retry(job_ptr, follow, site);
 	if (!follow->counted) {
 		bitstr_t *nodes = job_ptr->node_bitmap ? job_ptr->node_bitmap :
 							 follow->nodes;
-		acrf_requeue_t requeue = _count(job_ptr, site, nodes,
-						job_ptr->restart_cnt,
-						_cause(job_ptr, nodes));
 
-		follow->wait_s = _settle(job_ptr, &requeue);
+		follow->wait_s = _count(job_ptr, site, nodes,
+					_cause(job_ptr, nodes), 0);
 		follow->counted = true;
 	}
 	if (!IS_JOB_COMPLETING(job_ptr))

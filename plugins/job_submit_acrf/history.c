@@ -12,14 +12,21 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static double failures, node_days;
 static bool loaded;
 
+static char *directory;		/* a copy: Slurm's own may change under us */
+
 /* The thread's own */
 static bitstr_t *taken_out;	/* by ACRF, when last looked at */
 static time_t looked, written;
 
 static char *_path(const char *suffix)
 {
-	return xstrdup_printf("%s/acrf-history%s",
-			      slurm_conf.state_save_location, suffix);
+	return xstrdup_printf("%s/acrf-history%s", directory, suffix);
+}
+
+extern void history_open(void)
+{
+	xfree(directory);
+	directory = xstrdup(slurm_conf.state_save_location);
 }
 
 static void _read(void)
@@ -67,7 +74,7 @@ static void _write(void)
 
 extern void history_refresh(void)
 {
-	if (!control_time)
+	if (!control_time || !directory)
 		return;		/* a backup's day will come */
 	if (!loaded)
 		_read();

@@ -10,6 +10,9 @@
 
 #include "plugins/slurm_compat.h"
 
+/* Before the thread starts */
+extern void history_open(void);
+
 /* Reads or writes the file when it is time; call it without slurmctld's locks */
 extern void history_refresh(void);
 

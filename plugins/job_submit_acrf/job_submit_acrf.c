@@ -37,6 +37,7 @@ EXPORT int init(void)
 {
 	if (site_open())
 		return SLURM_ERROR;
+	history_open();
 	/* Without the thread jobs wait for Slurm's own delay: no reason to fail */
 	(void) release_thread_start();
 	return SLURM_SUCCESS;
@@ -160,14 +161,31 @@ static void _apply(job_desc_msg_t *job_desc, const acrf_job_t *job,
 	}
 }
 
-/* Minutes, or what the partition gives to jobs that don't say; 0: no limit */
-static int64_t _time_limit_s(uint32_t minutes, const char *partition)
+/* What the partitions give to jobs that don't say, the longest of them */
+static uint32_t _default_minutes(const char *partitions)
 {
-	part_record_t *part_ptr;
+	char *names = xstrdup(partitions), *save = NULL;
+	uint32_t longest = 0;
 
-	if ((minutes == NO_VAL) && (part_ptr = find_part_record((char *) partition)))
-		minutes = (part_ptr->default_time != NO_VAL) ?
-			  part_ptr->default_time : part_ptr->max_time;
+	for (char *name = names ? strtok_r(names, ",", &save) : NULL; name;
+	     name = strtok_r(NULL, ",", &save)) {
+		part_record_t *part_ptr = find_part_record(name);
+		uint32_t minutes = INFINITE;
+
+		if (part_ptr)
+			minutes = (part_ptr->default_time != NO_VAL) ?
+				  part_ptr->default_time : part_ptr->max_time;
+		longest = MAX(longest, minutes); /* INFINITE is the largest */
+	}
+	xfree(names);
+	return longest;
+}
+
+/* 0: no limit */
+static int64_t _time_limit_s(uint32_t minutes, const char *partitions)
+{
+	if (minutes == NO_VAL)
+		minutes = _default_minutes(partitions);
 	if ((minutes == NO_VAL) || (minutes == INFINITE))
 		return 0;
 	return (int64_t) minutes * 60;
@@ -227,18 +245,22 @@ static int _add_gpus(void *x, void *arg)
 	usage_t *usage = arg;
 	bool same_account;
 	acrf_job_t job;
+	int64_t gpus;
 
 	if (IS_JOB_FINISHED(job_ptr))
 		return 0;
 	same_account = usage->job->account &&
-		       !xstrcmp(job_ptr->account, usage->job->account);
+		       !xstrcasecmp(job_ptr->account, usage->job->account);
 	if ((job_ptr->user_id != usage->job->uid) && !same_account)
 		return 0;
 	job = _recorded(job_ptr);
+	gpus = acrf_job_gpus(&job);
+	if (job_ptr->array_recs)	/* tasks that are pending still */
+		gpus *= MAX(job_ptr->array_recs->task_cnt, 1);
 	if (job_ptr->user_id == usage->job->uid)
-		usage->of_user += acrf_job_gpus(&job);
+		usage->of_user += gpus;
 	if (same_account)
-		usage->of_account += acrf_job_gpus(&job);
+		usage->of_account += gpus;
 	return 0;
 }
 
@@ -272,6 +294,9 @@ EXPORT int job_submit(job_desc_msg_t *job_desc, uint32_t submit_uid,
 	int rc = SLURM_SUCCESS;
 
 	_clean_inherited(job_desc);
+	/* scrontab's jobs come back by themselves, at their own times */
+	if (job_desc->bitflags & CRON_JOB)
+		return SLURM_SUCCESS;
 	for (int i = 0; i < ACRF_OPTION_CNT; i++)
 		values[i] = _option_value(job_desc, acrf_option(i).name);
 	if (!(site = site_lock())) {
@@ -332,7 +357,8 @@ static acrf_job_t _changed(job_desc_msg_t *job_desc, job_record_t *job_ptr)
 static int _check_change(job_desc_msg_t *job_desc, job_record_t *job_ptr,
 			 uint32_t submit_uid)
 {
-	acrf_job_t job = _changed(job_desc, job_ptr);
+	acrf_job_t before = _recorded(job_ptr);
+	acrf_job_t after = _changed(job_desc, job_ptr);
 	char refusal[1024] = "";
 	const acrf_site_t *site;
 	int rc = 0;
@@ -340,7 +366,7 @@ static int _check_change(job_desc_msg_t *job_desc, job_record_t *job_ptr,
 	if (validate_operator(submit_uid))
 		return SLURM_SUCCESS;
 	if ((site = site_lock()))
-		rc = acrf_check_change(site, &job, _token(job_ptr),
+		rc = acrf_check_change(site, &before, &after, _token(job_ptr),
 				       job_desc->requeue != 0, refusal,
 				       sizeof(refusal));
 	site_unlock();
@@ -351,19 +377,29 @@ static int _check_change(job_desc_msg_t *job_desc, job_record_t *job_ptr,
 	return ESLURM_ACCESS_DENIED;
 }
 
-/* An admin's new comment replaces the old one, but must not lose the policy */
-static void _keep_token(job_desc_msg_t *job_desc, job_record_t *job_ptr)
+/* An admin's new comment replaces the old one, but not ACRF's words in it */
+static void _keep_words(job_desc_msg_t *job_desc, job_record_t *job_ptr)
 {
-	const char *token = _token(job_ptr);
+	static const char *const prefixes[] = {
+		"acrf:policy=", "acrf-avoid:", "acrf-requeues:",
+	};
+	char *words, *save = NULL;
 
-	if (token && job_desc->admin_comment &&
-	    !xstrstr(job_desc->admin_comment, "acrf:policy="))
-		_append_word(&job_desc->admin_comment, token);
+	if (!job_desc->admin_comment)
+		return;
+	words = xstrdup(job_ptr->admin_comment);
+	for (char *word = words ? strtok_r(words, " ", &save) : NULL; word;
+	     word = strtok_r(NULL, " ", &save))
+		for (int i = 0; i < ARRAY_SIZE(prefixes); i++)
+			if (!xstrncmp(word, prefixes[i], strlen(prefixes[i])) &&
+			    !xstrstr(job_desc->admin_comment, prefixes[i]))
+				_append_word(&job_desc->admin_comment, word);
+	xfree(words);
 }
 
 EXPORT int job_modify(job_desc_msg_t *job_desc, job_record_t *job_ptr,
 		      uint32_t submit_uid)
 {
-	_keep_token(job_desc, job_ptr);
+	_keep_words(job_desc, job_ptr);
 	return _check_change(job_desc, job_ptr, submit_uid);
 }

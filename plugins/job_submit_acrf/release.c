@@ -34,6 +34,7 @@ typedef struct {
 	last_nodes_t *last_nodes; /* as is this */
 	struct timespec last_followed; /* when the newest was added */
 	time_t scanned_update;	/* last_job_update at the last scan */
+	time_t conf_update;	/* slurm.conf's, then */
 } release_t;
 
 static pthread_mutex_t current_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -123,6 +124,11 @@ static void _scan(release_t *release)
 	if (!_lock(release, locks))
 		return;
 	release->scanned_update = time(NULL);
+	if (release->conf_update != slurm_conf.last_update) {
+		last_nodes_begin(release->last_nodes);	/* nodes have new */
+		last_nodes_end(release->last_nodes);	/* numbers perhaps */
+		release->conf_update = slurm_conf.last_update;
+	}
 	last_nodes_begin(release->last_nodes);
 	if ((scan.site = site_lock()))
 		list_for_each(job_list, _consider, &scan);

@@ -5,13 +5,14 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static acrf_site_t *current;
+static char *slurm_conf_path;	/* a copy: Slurm's own may change under us */
 static time_t read_after;	/* slurm.conf's last reading that was seen */
 
 /* RET NULL when what was stays in force */
 static acrf_site_t *_read(const char *otherwise)
 {
 	char problem[1024] = "";
-	acrf_site_t *site = acrf_site_load(slurm_conf.slurm_conf, problem,
+	acrf_site_t *site = acrf_site_load(slurm_conf_path, problem,
 					   sizeof(problem));
 
 	if (!site)
@@ -23,6 +24,7 @@ static acrf_site_t *_read(const char *otherwise)
 
 extern int site_open(void)
 {
+	slurm_conf_path = xstrdup(slurm_conf.slurm_conf);
 	read_after = slurm_conf.last_update;
 	if (!(current = _read("using the defaults")))
 		current = acrf_site_default();
@@ -34,6 +36,7 @@ extern void site_close(void)
 	slurm_mutex_lock(&mutex);
 	acrf_site_free(current);
 	current = NULL;
+	xfree(slurm_conf_path);
 	slurm_mutex_unlock(&mutex);
 }
 

@@ -42,6 +42,8 @@ static int _take_option(int index, const char *optarg, int remote)
 	const char *name = acrf_option(index).name;
 	char refusal[1024] = "";
 
+	if (remote)
+		return 0;	/* job_submit has judged it */
 	if (acrf_check_option(name, optarg, refusal, sizeof(refusal))) {
 		slurm_error("%s", refusal);
 		return -1;
@@ -106,6 +108,10 @@ static const char *_environment_default(const char *option)
 	if ((value = getenv(name)))
 		return value;
 	if (getenv("ACRF_JOB_POLICY") || getenv("SLURM_JOB_ID"))
+		return NULL;
+	/* Only batch jobs come back: a habit must not stop srun and salloc */
+	if (strcmp(command, "sbatch") &&
+	    (!strcmp(option, "policy") || !strcmp(option, "spares")))
 		return NULL;
 	_variable_name(name, sizeof(name), "ACRF", option);
 	return getenv(name);

@@ -143,8 +143,8 @@ const std::vector<Setting>& settings() {
        "How often a job that comes back is requeued when its program fails with no fault in sight. "
        "Programs that exit with 93 are never requeued."},
       {"RequeueBackoff", &Config::requeue_backoff_s, 0, 3600,
-       "Seconds that a job waits after its second requeue for a cause other than hardware; each "
-       "further one doubles them, up to an hour."},
+       "Seconds that a job waits after the second requeue because of a node that went down or of its "
+       "program; each further one doubles them, up to an hour."},
       {"CheckpointSignal", &Config::checkpoint_signal, 0, 0,
        "The signal that training jobs with a checkpoint directory get before their time limit, "
        "unless they say --signal: USR1, USR2, TERM, INT, HUP or CONT."},

@@ -111,7 +111,7 @@ constexpr PolicyKey kKeys[] = {
      ACRF_KEY(set_policy, show_name, default_policy)},
     {"DefaultWorkload", "For jobs that say nothing: training, inference or other.",
      ACRF_KEY(set_workload, show_name, default_workload)},
-    {"OptOut", "no: such jobs may not say --acrf-policy=none.", set_opt_out,
+    {"OptOut", "no: such batch jobs may not say --acrf-policy=none or --no-requeue.", set_opt_out,
      [](const PolicyRule& rule) { return std::string(rule.opt_out ? "" : "no"); }},
     {"ExcludeRisk", "Such jobs keep off nodes of this risk, low, medium or high, while others fit.",
      set_risk,

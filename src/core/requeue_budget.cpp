@@ -17,10 +17,10 @@ constexpr int kMostCounted = 1'000'000;
 
 std::size_t index(RequeueCause cause) { return static_cast<std::size_t>(cause); }
 
-// Hardware is no reason to wait: the job goes elsewhere. What may come again at once waits longer
-// each time.
+// Hardware is no reason to wait, since the job goes elsewhere, and of preemption the scheduler
+// takes care. What may come again at once waits longer each time.
 int backoff(RequeueCause cause, int times, int first_s) {
-  if (cause == RequeueCause::kHardware || cause == RequeueCause::kOther || times < 2) return 0;
+  if ((cause != RequeueCause::kNode && cause != RequeueCause::kApplication) || times < 2) return 0;
   int wait = first_s;
   for (int i = 2; i < times && wait < kLongestBackoff_s; ++i) wait *= 2;
   return std::min(wait, kLongestBackoff_s);
@@ -109,8 +109,7 @@ RequeueVerdict count_requeue(RequeueCount& count, int restart, RequeueCause caus
     }
   }
   const int most = budget.most[index(cause)];
-  const bool slurms_own = cause == RequeueCause::kApplication && most == 0;
-  if (times > most && !slurms_own) {
+  if (times > most) {
     verdict.step = RequeueStep::kHold;
     verdict.reason = "ACRF: no restart left of " + std::to_string(most) + " because of " +
                      std::string(name_of(cause));

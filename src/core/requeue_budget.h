@@ -17,8 +17,8 @@ enum class RequeueCause {
   kHardware,     // ACRF took a node of the job out of service
   kNode,         // a node went down, and nobody knows why
   kPreemption,   // another job needed the place
-  kApplication,  // the program failed
-  kOther,        // a person asked for it: never counted against the job
+  kApplication,  // the program failed, and ACRF requeued the job for it
+  kOther,        // a person or RequeueExit asked for it: never counted against the job
 };
 inline constexpr int kCountedCauses = 4;
 
@@ -39,7 +39,6 @@ struct RequeueCount {
 };
 
 struct RequeueBudget {
-  // 0 for programs: ACRF does not requeue them, and does not limit who does.
   std::array<int, kCountedCauses> most{};
   int backoff_s = 30;
 };

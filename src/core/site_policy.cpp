@@ -2,6 +2,7 @@
 #include "core/site_policy.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/text.h"
 
@@ -10,6 +11,13 @@ namespace {
 
 bool fits(const std::vector<std::string>& list, std::string_view name) {
   return list.empty() || std::find(list.begin(), list.end(), name) != list.end();
+}
+
+// Slurm writes accounts in lower case, whatever the user types.
+bool fits_account(const std::vector<std::string>& list, std::string_view name) {
+  return list.empty() || std::any_of(list.begin(), list.end(), [&](const auto& known) {
+           return equals_ignoring_case(known, name);
+         });
 }
 
 bool fits_user(const PolicyRule& rule, std::uint32_t uid) {
@@ -68,26 +76,31 @@ Status check_job(const JobPolicy& policy, const JobFacts& job) {
   return Done{};
 }
 
-Status check_size(const PolicyRule& rule, const JobFacts& job) {
-  if (rule.max_gpus && job.gpus > rule.max_gpus)
-    return site_refusal(rule, "a job may have at most " + std::to_string(rule.max_gpus) + " GPUs");
-  if (rule.max_time_s && (!job.time_limit_s || job.time_limit_s > rule.max_time_s))
-    return site_refusal(rule, "a job must have a time limit of at most " +
-                                  std::to_string(rule.max_time_s / 60) +
-                                  " minutes: say it with --time");
-  return Done{};
+Status check_gpus(const PolicyRule& rule, const JobFacts& job) {
+  if (!rule.max_gpus || job.gpus <= rule.max_gpus) return Done{};
+  return site_refusal(rule, "a job may have at most " + std::to_string(rule.max_gpus) + " GPUs");
+}
+
+Status check_time(const PolicyRule& rule, const JobFacts& job) {
+  if (!rule.max_time_s || (job.time_limit_s && job.time_limit_s <= rule.max_time_s)) return Done{};
+  return site_refusal(rule, "a job must have a time limit of at most " +
+                                std::to_string(rule.max_time_s / 60) +
+                                " minutes: say it with --time");
+}
+
+bool must_come_back(const PolicyRule& rule) {
+  return !rule.opt_out && rule.default_policy != RecoveryPolicy::kNone;
 }
 
 Status check_limits(const PolicyRule& rule, const JobPolicy& policy, const JobFacts& job) {
   if (rule.max_spares && policy.spares > *rule.max_spares)
     return option_refusal("spares", std::to_string(policy.spares),
                           "this site allows at most " + std::to_string(*rule.max_spares));
-  if (!rule.opt_out && !policy.comes_back()) {
-    if (rule.default_policy.value_or(RecoveryPolicy::kRequeue) != RecoveryPolicy::kNone)
-      return site_refusal(rule,
-                          "such jobs must come back after a fault: leave --acrf-policy=none "
-                          "and --no-requeue out, and submit with sbatch");
-  }
+  // Only batch jobs can come back; to others the rule does not speak.
+  if (must_come_back(rule) && !policy.comes_back() && job.is_batch && !job.is_heterogeneous)
+    return site_refusal(rule,
+                        "such jobs must come back after a fault: leave --acrf-policy=none and "
+                        "--no-requeue out");
   const auto& roots = rule.checkpoint_roots;
   if (!policy.checkpoint_dir.empty() && !roots.empty() &&
       std::none_of(roots.begin(), roots.end(),
@@ -103,7 +116,8 @@ Status check_limits(const PolicyRule& rule, const JobPolicy& policy, const JobFa
     return site_refusal(rule,
                         "jobs of this size or time limit must keep checkpoints: say where "
                         "with --acrf-checkpoint-dir=DIR");
-  return check_size(rule, job);
+  if (const auto checked = check_gpus(rule, job); !checked) return checked;
+  return check_time(rule, job);
 }
 
 // Site and workload before the job's own words.
@@ -146,7 +160,7 @@ std::vector<const PolicyRule*> rules_for(const SitePolicy& site, const JobFacts&
 const PolicyRule* find_rule(const SitePolicy& site, const JobFacts& job,
                             std::optional<Workload> workload) {
   for (const auto& rule : site.rules)
-    if (fits(rule.partitions, job.partition) && fits(rule.accounts, job.account) &&
+    if (fits(rule.partitions, job.partition) && fits_account(rule.accounts, job.account) &&
         fits(rule.qos, job.qos) && fits_user(rule, job.uid) &&
         (!rule.workload || rule.workload == workload))
       return &rule;
@@ -164,9 +178,11 @@ Result<ResolvedPolicy> resolve_policy(const SitePolicy& site, const JobFacts& jo
   if (!policy) return policy.error();
   resolved.policy = *policy;
   if (const auto checked = check_job(*policy, job); !checked) return checked.error();
-  for (const auto* rule : rules)
-    if (rule)
-      if (const auto checked = check_limits(*rule, *policy, job); !checked) return checked.error();
+  for (const auto* rule : rules) {
+    if (!rule) continue;
+    if (const auto checked = check_limits(*rule, *policy, job); !checked) return checked.error();
+    resolved.has_quota |= rule->max_gpus_per_user || rule->max_gpus_per_account;
+  }
   resolved.applies = !given.empty() || policy->comes_back() || policy->excluded_risk ||
                      policy->workload != Workload::kOther;
   const bool trains = policy->workload == Workload::kTraining && policy->comes_back();
@@ -187,13 +203,21 @@ Status check_quota(const SitePolicy& site, const JobFacts& job, std::optional<Wo
   return Done{};
 }
 
-Status check_change(const SitePolicy& site, const JobFacts& changed,
+Status check_change(const SitePolicy& site, const JobFacts& before, const JobFacts& after,
                     std::optional<Workload> workload, bool keeps_requeue) {
-  for (const auto* rule : rules_for(site, changed, workload)) {
+  const bool moved = before.partition != after.partition || before.account != after.account ||
+                     before.qos != after.qos;
+  const auto time = [](const JobFacts& job) {
+    return job.time_limit_s ? job.time_limit_s : std::numeric_limits<std::int64_t>::max();
+  };
+  for (const auto* rule : rules_for(site, after, workload)) {
     if (!rule) continue;
-    if (!keeps_requeue && !rule->opt_out)
+    if (!keeps_requeue && must_come_back(*rule))
       return site_refusal(*rule, "such jobs must come back after a fault: Requeue=0 is refused");
-    if (const auto checked = check_size(*rule, changed); !checked) return checked;
+    if (moved || after.gpus > before.gpus)
+      if (const auto checked = check_gpus(*rule, after); !checked) return checked;
+    if (moved || time(after) > time(before))
+      if (const auto checked = check_time(*rule, after); !checked) return checked;
   }
   return Done{};
 }

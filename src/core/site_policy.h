@@ -38,6 +38,7 @@ struct ResolvedPolicy {
   JobPolicy policy;
   bool append_output = false;      // a restart must not overwrite what the first run wrote
   bool signal_before_end = false;  // for a last checkpoint before the time limit
+  bool has_quota = false;          // ask check_quota() too
   const PolicyRule* rule = nullptr;
 };
 
@@ -53,8 +54,9 @@ Result<ResolvedPolicy> resolve_policy(const SitePolicy& site, const JobFacts& jo
 Status check_quota(const SitePolicy& site, const JobFacts& job, std::optional<Workload> workload,
                    std::int64_t gpus_of_user, std::int64_t gpus_of_account);
 
-// What a user may not make of a job later; `changed` is the job as it would be.
-Status check_change(const SitePolicy& site, const JobFacts& changed,
+// What a user may not make of a job later. What he leaves as it is or lowers is not looked at: the
+// site's lines may have changed since the job was submitted.
+Status check_change(const SitePolicy& site, const JobFacts& before, const JobFacts& after,
                     std::optional<Workload> workload, bool keeps_requeue);
 
 // GPUs in a request such as "gres:gpu:h100:4,gres:other:1" or "gres/gpu:2"; 0: none.

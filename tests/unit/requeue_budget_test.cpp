@@ -59,16 +59,6 @@ TEST(RequeueBudget, NinetyThreeMeansNoMore) {
   EXPECT_EQ(held.step, RequeueStep::kHold);
 }
 
-TEST(RequeueBudget, LeavesToSlurmWhatSlurmRequeues) {
-  RequeueCount count;
-  const RequeueBudget none = {{2, 3, 4, 0}, 0};
-  for (int restart = 1; restart <= 20; ++restart)
-    EXPECT_EQ(
-        count_requeue(count, restart, RequeueCause::kApplication, none, ProgramFailure{1, "n1"})
-            .step,
-        RequeueStep::kRelease);
-}
-
 TEST(RequeueBudget, WaitsLongerEachTimeButNotForHardware) {
   RequeueCount count;
   std::vector<int> waits;
@@ -76,8 +66,9 @@ TEST(RequeueBudget, WaitsLongerEachTimeButNotForHardware) {
   for (int restart = 1; restart <= 10; ++restart)
     waits.push_back(count_requeue(count, restart, RequeueCause::kNode, large, {}).wait_s);
   EXPECT_THAT(waits, testing::ElementsAre(0, 30, 60, 120, 240, 480, 960, 1920, 3600, 3600));
-  for (int restart = 11; restart <= 15; ++restart)
-    EXPECT_EQ(count_requeue(count, restart, RequeueCause::kHardware, large, {}).wait_s, 0);
+  for (const auto cause : {RequeueCause::kHardware, RequeueCause::kPreemption})
+    for (int times = 0; times < 5; ++times)
+      EXPECT_EQ(count_requeue(count, count.seen + 1, cause, large, {}).wait_s, 0);
 }
 
 TEST(RequeueBudget, TravelsInTheAdminCommentAmongOthersWords) {

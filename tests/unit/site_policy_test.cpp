@@ -117,6 +117,8 @@ TEST(SitePolicy, TheFirstRuleThatFitsHolds) {
   EXPECT_EQ(resolve_policy(policy, batch(), {})->policy.max_requeues, 3);
   EXPECT_EQ(resolve_policy(policy, batch(), {{"workload", "inference"}})->rule->name, "serving");
   auto job = batch();
+  job.account = "ML";
+  EXPECT_EQ(resolve_policy(policy, job, {})->rule->name, "ml");
   job.account = "bio";
   EXPECT_EQ(resolve_policy(policy, job, {})->rule->name, "rest");
   EXPECT_EQ(resolve_policy(policy, job, {})->policy.recovery, RecoveryPolicy::kRequeue);
@@ -147,6 +149,9 @@ TEST(SitePolicy, LimitsAreRefusedWithTheRulesName) {
               HasSubstr("must be below"));
   EXPECT_EQ(refusal(policy, batch(), {{"policy", "requeue"}, {"checkpoint-dir", "/ckpt/a"}}),
             "none");
+  auto interactive = batch();
+  interactive.is_batch = false;
+  EXPECT_EQ(refusal(policy, interactive, {}), "none");
   EXPECT_THAT(refusal(policy, batch(), {{"policy", "none"}}),
               AllOf(StartsWith("ACRF: such jobs must come back"), HasSubstr("policy p")));
   job = batch();
@@ -191,14 +196,29 @@ TEST(SitePolicy, QuotasCountOtherJobs) {
 }
 
 TEST(SitePolicy, UsersCannotTakeAwayWhatTheSiteRequires) {
-  const auto policy = site("Policy=p OptOut=no MaxTime=60\n");
-  EXPECT_TRUE(check_change(policy, batch(), std::nullopt, true).ok());
-  EXPECT_THAT(check_change(policy, batch(), std::nullopt, false).error().sentence,
+  const auto policy = site("Policy=p Partition=main OptOut=no MaxTime=60 MaxGpus=16\n");
+  const auto change = [&](const JobFacts& before, const JobFacts& after, bool keeps = true) {
+    return check_change(policy, before, after, std::nullopt, keeps).ok();
+  };
+  EXPECT_TRUE(change(batch(), batch()));
+  EXPECT_THAT(check_change(policy, batch(), batch(), std::nullopt, false).error().sentence,
               HasSubstr("Requeue=0 is refused"));
-  auto job = batch();
-  job.time_limit_s = 3601;
-  EXPECT_FALSE(check_change(policy, job, std::nullopt, true).ok());
-  EXPECT_TRUE(check_change({}, job, std::nullopt, false).ok());
+  auto longer = batch(), larger = batch();
+  longer.time_limit_s = 3601;
+  larger.gpus = 17;
+  EXPECT_FALSE(change(batch(), longer));
+  EXPECT_FALSE(change(batch(), larger));
+  // A job from before the line was there may be changed, and lowered, as it is.
+  auto old = longer;
+  old.time_limit_s = 0;
+  EXPECT_TRUE(change(old, longer));
+  EXPECT_TRUE(change(larger, larger));
+  auto elsewhere = larger;
+  elsewhere.partition = "other";
+  EXPECT_FALSE(change(elsewhere, larger));
+  EXPECT_TRUE(check_change({}, batch(), longer, std::nullopt, false).ok());
+  const auto lenient = site("Policy=p OptOut=no DefaultPolicy=none\n");
+  EXPECT_TRUE(check_change(lenient, batch(), batch(), std::nullopt, false).ok());
 }
 
 TEST(SitePolicy, CountsGpusInRequests) {
