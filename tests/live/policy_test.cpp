@@ -132,6 +132,19 @@ TEST_F(Policies, UsersCannotTakeAwayWhatTheSiteRequiresAndAdminsCan) {
   admin({"update", id, "TimeLimit=3:00:00"});
 }
 
+TEST_F(Policies, TrainingIsToldBeforeItsTimeIsUp) {
+  start_with("CheckpointSignalTime=6\n");
+  const auto out = cluster().path("signal.out");
+  const auto submitted = cluster().run(
+      {"sbatch", "--parsable", "--output=" + out, "--time=1", "--acrf-workload=training",
+       "--acrf-checkpoint-dir=" + checkpoints(),
+       "--wrap=srun bash -c \"trap 'echo told; exit 0' USR1; while :; do sleep 0.1; done\""});
+  ASSERT_TRUE(submitted.ok()) << submitted.errors;
+  EXPECT_TRUE(wait_until([&] { return text_of(out).find("told") != std::string::npos; },
+                         std::chrono::seconds(90)))
+      << text_of(out);
+}
+
 TEST_F(Policies, EachCauseOfARequeueHasItsOwnBudget) {
   slurm_conf_ =
       "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n"
