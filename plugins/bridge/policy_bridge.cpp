@@ -4,6 +4,7 @@
 #include <pwd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -74,6 +75,16 @@ acrf::GivenOptions given_options(const char* const values[ACRF_OPTION_CNT]) {
 
 char* copy_text(std::string_view text) { return ::strndup(text.data(), text.size()); }
 
+// Of the names that CheckpointSignal may have.
+int signal_number(std::string_view name) {
+  constexpr std::pair<std::string_view, int> kSignals[] = {{"USR1", SIGUSR1}, {"USR2", SIGUSR2},
+                                                           {"TERM", SIGTERM}, {"INT", SIGINT},
+                                                           {"HUP", SIGHUP},   {"CONT", SIGCONT}};
+  for (const auto& [known, number] : kSignals)
+    if (known == name) return number;
+  return 0;
+}
+
 double cost_of(const acrf::JobPolicy& policy) {
   return policy.checkpoint_cost_s > 0 ? policy.checkpoint_cost_s : acrf::kAssumedCheckpointCost_s;
 }
@@ -86,7 +97,7 @@ void fill_in(const acrf::Config& config, const acrf::JobFacts& job,
   to->requeue = policy.comes_back();
   to->append_output = resolved.append_output;
   if (resolved.signal_before_end && config.checkpoint_signal_time_s > 0) {
-    to->signal = acrf::signal_number(config.checkpoint_signal).value_or(0);
+    to->signal = signal_number(config.checkpoint_signal);
     to->signal_time_s = config.checkpoint_signal_time_s;
   }
   if (const auto& interval = policy.checkpoint_interval)

@@ -2,7 +2,6 @@
 #include "core/config.h"
 
 #include <algorithm>
-#include <csignal>
 #include <optional>
 
 #include "core/text.h"
@@ -10,9 +9,14 @@
 namespace acrf {
 namespace {
 
+bool is_checkpoint_signal(std::string_view name) {
+  constexpr std::string_view kNames[] = {"USR1", "USR2", "TERM", "INT", "HUP", "CONT"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
 std::optional<std::string> assign(Config& config, const Setting& setting, std::string_view value) {
   if (const auto* text = std::get_if<std::string Config::*>(&setting.field)) {
-    if (*text == &Config::checkpoint_signal && !signal_number(value))
+    if (*text == &Config::checkpoint_signal && !is_checkpoint_signal(value))
       return "must be USR1, USR2, TERM, INT, HUP or CONT";
     config.*(*text) = std::string(value);
     return std::nullopt;
@@ -143,7 +147,8 @@ const std::vector<Setting>& settings() {
        "How often a job that comes back is requeued when its program fails with no fault in sight. "
        "Programs that exit with 93 are never requeued."},
       {"RequeueBackoff", &Config::requeue_backoff_s, 0, 3600,
-       "Seconds that a job waits after the second requeue because of a node that went down or of its "
+       "Seconds that a job waits after the second requeue because of a node that went down or of "
+       "its "
        "program; each further one doubles them, up to an hour."},
       {"CheckpointSignal", &Config::checkpoint_signal, 0, 0,
        "The signal that training jobs with a checkpoint directory get before their time limit, "
@@ -205,15 +210,6 @@ std::string expand_node(std::string_view pattern, std::string_view node) {
     }
   }
   return path;
-}
-
-std::optional<int> signal_number(std::string_view name) {
-  constexpr std::pair<std::string_view, int> kSignals[] = {{"USR1", SIGUSR1}, {"USR2", SIGUSR2},
-                                                           {"TERM", SIGTERM}, {"INT", SIGINT},
-                                                           {"HUP", SIGHUP},   {"CONT", SIGCONT}};
-  for (const auto& [known, number] : kSignals)
-    if (equals_ignoring_case(known, name)) return number;
-  return std::nullopt;
 }
 
 std::string_view mode_name(Mode mode) { return mode == Mode::kEnforce ? "enforce" : "observe"; }

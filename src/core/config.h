@@ -4,7 +4,6 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -64,8 +63,5 @@ std::string setting_value(const Config& config, const Setting& setting);
 std::string expand_node(std::string_view pattern, std::string_view node);
 
 std::string_view mode_name(Mode mode);
-
-// The number of a signal that CheckpointSignal may name.
-std::optional<int> signal_number(std::string_view name);
 
 }  // namespace acrf

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "core/policy_rule.h"
 
+#include <algorithm>
+
 #include "core/text.h"
 
 namespace acrf {
@@ -137,6 +139,13 @@ constexpr PolicyKey kKeys[] = {
 };
 #undef ACRF_KEY
 
+// What can be written into a line again as it is.
+bool is_plain(std::string_view value) {
+  return std::all_of(value.begin(), value.end(), [](unsigned char c) {
+    return c >= ' ' && c != 0x7f && c != '#' && c != '\\' && c != '"';
+  });
+}
+
 const PolicyKey* find_key(std::string_view name) {
   for (const auto& key : kKeys)
     if (equals_ignoring_case(key.name, name)) return &key;
@@ -151,6 +160,9 @@ Result<PolicyRule> parse_policy_rule(const ConfLine& line, std::string_view orig
   PolicyRule rule;
   rule.line = line.number;
   for (const auto& [name, value] : line.fields) {
+    if (!is_plain(value))
+      return conf_error(origin, line.number,
+                        name + " must not contain #, \\ or control characters");
     if (equals_ignoring_case(name, "Policy")) {
       rule.name = value;
       continue;
@@ -166,11 +178,13 @@ Result<PolicyRule> parse_policy_rule(const ConfLine& line, std::string_view orig
 }
 
 std::string to_line(const PolicyRule& rule) {
-  std::string line = "Policy=" + rule.name;
+  const auto quoted = [](const std::string& value) {
+    return value.find(' ') == std::string::npos ? value : "\"" + value + "\"";
+  };
+  std::string line = "Policy=" + quoted(rule.name);
   for (const auto& key : kKeys)
     if (const auto value = key.get(rule); !value.empty())
-      line += " " + std::string(key.name) + "=" +
-              (value.find(' ') == std::string::npos ? value : "\"" + value + "\"");
+      line += " " + std::string(key.name) + "=" + quoted(value);
   return line;
 }
 

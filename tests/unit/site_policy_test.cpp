@@ -246,6 +246,7 @@ TEST(PolicyRule, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(problem("Policy=p User=a,,b"), HasSubstr("must be names"));
   EXPECT_THAT(problem("Policy= MaxGpus=1"), HasSubstr("a Policy needs a name"));
   EXPECT_THAT(problem("Policy=p QOS=a\nPolicy=p"), HasSubstr("Policy p is already on line 2"));
+  EXPECT_THAT(problem("Policy=\"a#b\" MaxGpus=1"), HasSubstr("must not contain #"));
   EXPECT_THAT(problem("CheckpointSignal=KILL"), HasSubstr("must be USR1"));
 }
 
