@@ -13,7 +13,8 @@ namespace acrf {
 
 inline std::string little_endian(std::uint64_t value, int width) {
   std::string bytes;
-  for (int i = 0; i < width; ++i) bytes += static_cast<char>(value >> (8 * i) & 0xff);
+  for (int i = 0; i < width; ++i)  // past eight bytes only zeros follow
+    bytes += i < 8 ? static_cast<char>(value >> (8 * i) & 0xff) : '\0';
   return bytes;
 }
 
