@@ -141,8 +141,8 @@ int acrf_place_site_load(const char* slurm_conf_path, acrf_place_site_t* site, c
       std::snprintf(problem, size, "%s", config.error().sentence.c_str());
       return -1;
     }
-    *site = {config->mode == acrf::Mode::kEnforce, config->placement, config->risk_job_gpus,
-             config->risk_job_hours};
+    *site = {config->mode == acrf::Mode::kEnforce, config->placement, config->placement_budget_us,
+             config->risk_job_gpus, config->risk_job_hours};
     return 0;
   });
 }

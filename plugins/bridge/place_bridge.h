@@ -16,6 +16,7 @@ extern "C" {
 typedef struct {
 	int enforce;		/* Mode=enforce */
 	int placement;		/* Placement=on */
+	int budget_us;		/* for one plan */
 	int risk_job_gpus;
 	int risk_job_hours;
 } acrf_place_site_t;

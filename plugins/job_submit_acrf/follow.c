@@ -3,6 +3,8 @@
 
 #include <sys/wait.h>
 
+#include "plugins/policy_token.h"
+
 #define ACRF_REASON "ACRF: "
 #define RELEASE_AFTER_KILL_S 2
 #define VERDICT_WAIT_S 15	/* for a fault of the hardware to show */
@@ -17,23 +19,23 @@ extern double seconds_since(const struct timespec *then)
 	       (now.tv_nsec - then->tv_nsec) / 1e9;
 }
 
-/* How entries of spank_job_env mark jobs that ACRF looks after */
+/* How the policies of jobs that ACRF looks after begin */
 static const char *const requeue_tokens[] = {
-	ACRF_POLICY_ENV "acrf:policy=requeue",
-	ACRF_POLICY_ENV "acrf:policy=failover",
+	"acrf:policy=requeue",
+	"acrf:policy=failover",
 };
 
 extern bool follow_is_ours(job_record_t *job_ptr)
 {
+	const char *token = policy_token(job_ptr);
+
 	/* scrontab's jobs are requeued after each run, to a time of their own */
-	if (job_ptr->bit_flags & CRON_JOB)
+	if (!token || (job_ptr->bit_flags & CRON_JOB))
 		return false;
-	for (uint32_t i = 0; i < job_ptr->spank_job_env_size; i++)
-		for (int t = 0; t < ARRAY_SIZE(requeue_tokens); t++)
-			if (!xstrncmp(job_ptr->spank_job_env[i],
-				      requeue_tokens[t],
-				      strlen(requeue_tokens[t])))
-				return true;
+	for (int t = 0; t < ARRAY_SIZE(requeue_tokens); t++)
+		if (!xstrncmp(token, requeue_tokens[t],
+			      strlen(requeue_tokens[t])))
+			return true;
 	return false;
 }
 

@@ -16,6 +16,7 @@
 #include "plugins/job_submit_acrf/site.h"
 
 #include "plugins/bridge/policy_bridge.h"
+#include "plugins/policy_token.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define OPTION_PREFIX "_SLURM_SPANK_OPTION_acrf_acrf_"
@@ -316,17 +317,6 @@ EXPORT int job_submit(job_desc_msg_t *job_desc, uint32_t submit_uid,
 	return rc;
 }
 
-static const char *_token(job_record_t *job_ptr)
-{
-	const size_t prefix = strlen(ACRF_POLICY_ENV);
-
-	for (uint32_t i = 0; i < job_ptr->spank_job_env_size; i++)
-		if (!xstrncmp(job_ptr->spank_job_env[i], ACRF_POLICY_ENV,
-			      prefix))
-			return job_ptr->spank_job_env[i] + prefix;
-	return NULL;
-}
-
 /* The job as it would be after the change */
 static acrf_job_t _changed(job_desc_msg_t *job_desc, job_record_t *job_ptr)
 {
@@ -366,7 +356,7 @@ static int _check_change(job_desc_msg_t *job_desc, job_record_t *job_ptr,
 	if (validate_operator(submit_uid))
 		return SLURM_SUCCESS;
 	if ((site = site_lock()))
-		rc = acrf_check_change(site, &before, &after, _token(job_ptr),
+		rc = acrf_check_change(site, &before, &after, policy_token(job_ptr),
 				       job_desc->requeue != 0, refusal,
 				       sizeof(refusal));
 	site_unlock();

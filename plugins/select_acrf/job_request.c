@@ -2,6 +2,7 @@
 #include "plugins/select_acrf/job_request.h"
 
 #include "plugins/bridge/policy_bridge.h"
+#include "plugins/policy_token.h"
 
 #define MOST_GUILTY_NODES 16
 #define MEDIUM_RISK 50
@@ -129,17 +130,6 @@ static void _set_memory(job_record_t *job_ptr, gres_job_state_t *gpus,
 	request->memory_per_node_mb = memory;
 }
 
-static const char *_token(job_record_t *job_ptr)
-{
-	const size_t prefix = strlen(ACRF_POLICY_ENV);
-
-	for (uint32_t i = 0; i < job_ptr->spank_job_env_size; i++)
-		if (!xstrncmp(job_ptr->spank_job_env[i], ACRF_POLICY_ENV,
-			      prefix))
-			return job_ptr->spank_job_env[i] + prefix;
-	return NULL;
-}
-
 static void _set_wishes(job_record_t *job_ptr, const acrf_place_site_t *site,
 			acrf_request_t *request)
 {
@@ -149,7 +139,7 @@ static void _set_wishes(job_record_t *job_ptr, const acrf_place_site_t *site,
 		       ((int64_t) request->gpus_per_node * request->min_nodes);
 	acrf_wishes_t wishes;
 
-	acrf_job_wishes(_token(job_ptr), &wishes);
+	acrf_job_wishes(policy_token(job_ptr), &wishes);
 	request->shape = wishes.shape;
 	request->risk_limit = wishes.excluded_risk;
 	if (!request->risk_limit)

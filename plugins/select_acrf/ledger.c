@@ -4,6 +4,7 @@
 #include "plugins/select_acrf/gpu_mask.h"
 
 #define MOST_GPUS 64
+#define AUDIT_INTERVAL_S 60
 /* Nodes looked at again with each decision, in turn: of all, and of those that
  * can't be used as they were last seen, after a restart perhaps all */
 #define NODES_PER_DECISION 16
@@ -275,6 +276,17 @@ extern void ledger_audit(void)
 		(void) _read(i);
 	bit_clear_all(dirty);
 	distrusted = false;
+}
+
+extern void ledger_audit_when_due(void)
+{
+	static time_t audited;
+	time_t now = time(NULL);
+
+	if (now - audited < AUDIT_INTERVAL_S)
+		return;
+	audited = now;
+	ledger_audit();
 }
 
 extern void ledger_create(char *problem, size_t size)

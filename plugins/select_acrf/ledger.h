@@ -46,6 +46,9 @@ extern bool ledger_check(int node);
 /* Look at all nodes again, and count the jobs' CPUs and memory again */
 extern void ledger_audit(void);
 
+/* The same, but at most once a minute: cons_tres has just disagreed */
+extern void ledger_audit_when_due(void);
+
 /*
  * Nodes to avoid or with GPUs to hide, as last seen. ledger_find_tokens() looks
  * again at those of the bitmap that may be among them

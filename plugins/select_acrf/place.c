@@ -4,28 +4,22 @@
 #include <time.h>
 
 #include "plugins/bridge/place_bridge.h"
+#include "plugins/select_acrf/all_nodes.h"
 #include "plugins/select_acrf/decisions.h"
 #include "plugins/select_acrf/delegate.h"
 #include "plugins/select_acrf/gpu_mask.h"
 #include "plugins/select_acrf/job_request.h"
+#include "plugins/select_acrf/judge.h"
 #include "plugins/select_acrf/ledger.h"
+#include "plugins/select_acrf/refusals.h"
 
 #define COMPLAIN_INTERVAL_S 60
-#define PLAN_BUDGET_US 10000.0	/* a slower engine is left alone for a while */
-#define PLAN_PAUSE_S 60
+#define PLAN_PAUSE_S 60		/* after a plan that took too long */
 #define PLAN_ROUNDS 4		/* when nodes turn out to have changed */
-#define AUDIT_INTERVAL_S 60
 #define LARGE_SHARE 20		/* of the candidates, 1/N: too many to try twice */
-#define REFUSED_JOBS 64		/* remembered */
-#define CHEAP_REFUSAL_US 1000.0
-#define REFUSAL_SHARE 40	/* refusals may take 1/N of cons_tres' time */
 
 static acrf_place_site_t site;
-static time_t paused_until, audited;
-static struct {
-	uint32_t job_id;
-	double debt_us;		/* cons_tres' time until the next try */
-} refused_jobs[REFUSED_JOBS];
+static time_t paused_until;
 static const char *const shape_names[] = { "pack", "spread", "block", "any" };
 
 extern void place_configure(void)
@@ -61,207 +55,6 @@ static void _complain(const char *what)
 	      what, unsaid);
 	said = now;
 	unsaid = 0;
-}
-
-static double _us_since(const struct timespec *start, clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return ((now.tv_sec - start->tv_sec) * 1e6) +
-	       ((now.tv_nsec - start->tv_nsec) / 1e3);
-}
-
-/* What a refused test may leave changed in the job */
-typedef struct {
-	uint64_t pn_min_memory, bit_flags;
-	uint32_t min_cpus, total_cpus;
-	time_t start_time;
-	bool best_switch;
-} job_state_t;
-
-static job_state_t _save_job(job_record_t *job_ptr)
-{
-	return (job_state_t) {
-		.pn_min_memory = job_ptr->details->pn_min_memory,
-		.bit_flags = job_ptr->bit_flags,
-		.min_cpus = job_ptr->details->min_cpus,
-		.total_cpus = job_ptr->total_cpus,
-		.start_time = job_ptr->start_time,
-		.best_switch = job_ptr->best_switch,
-	};
-}
-
-static void _restore_job(job_record_t *job_ptr, const job_state_t *state)
-{
-	job_ptr->details->pn_min_memory = state->pn_min_memory;
-	job_ptr->bit_flags = state->bit_flags;
-	job_ptr->details->min_cpus = state->min_cpus;
-	job_ptr->total_cpus = state->total_cpus;
-	job_ptr->start_time = state->start_time;
-	job_ptr->best_switch = state->best_switch;
-}
-
-static int _judge(const job_test_t *test, bitstr_t *bitmap,
-		  List preemptee_candidates, decision_t *decision)
-{
-	struct timespec start;
-	int rc;
-
-	clock_gettime(CLOCK_MONOTONIC, &start);
-	rc = delegate.job_test(test->job_ptr, bitmap, test->min_nodes,
-			       test->max_nodes, test->req_nodes, test->mode,
-			       preemptee_candidates, test->preemptee_job_list,
-			       test->exc_core_bitmap);
-	decision->delegate_us += _us_since(&start, CLOCK_MONOTONIC);
-	return rc;
-}
-
-/* --- All nodes, as plain Slurm would --------------------------------------*/
-
-static bool _takes_gpus(job_record_t *job_ptr)
-{
-	return job_ptr->gres_list_req ||
-	       (job_ptr->details && (job_ptr->details->whole_node == 1));
-}
-
-/* Hide what is in quarantine, and leave out nodes that can't be judged yet */
-static void _hide_flagged(const job_test_t *test, gpu_mask_t *mask)
-{
-	bitstr_t *flagged = ledger_flagged();
-	int last = bit_fls(flagged);
-
-	for (int i = bit_ffs(flagged); (i >= 0) && (i <= last); i++) {
-		const acrf_node_t *node = ledger_node(i);
-		gres_node_state_t *gres_ns;
-
-		if (!bit_test(flagged, i) || !bit_test(test->bitmap, i))
-			continue;
-		/* An exclusive job would get all GPUs of the node */
-		if (node->unready || (node->quarantined &&
-		    (test->job_ptr->details->whole_node == 1)))
-			bit_clear(test->bitmap, i);
-		else if (node->quarantined &&
-			 (gres_ns = gpus_of_node(node_record_table_ptr[i])) &&
-			 gres_ns->gres_bit_alloc)
-			gpu_mask_add(mask, gres_ns, node->quarantined);
-	}
-}
-
-/* Nodes that the job should only get when nothing else fits; NULL: none */
-static bitstr_t *_doubtful(const job_test_t *test, bitstr_t *avoided)
-{
-	bitstr_t *flagged = ledger_flagged(), *doubtful = NULL;
-	int last = bit_fls(flagged);
-
-	if (avoided)
-		doubtful = bit_copy(avoided);
-	for (int i = bit_ffs(flagged); (i >= 0) && (i <= last); i++) {
-		if (!bit_test(flagged, i) || !ledger_node(i)->suspect)
-			continue;
-		if (!doubtful)
-			doubtful = bit_alloc(bit_size(flagged));
-		bit_set(doubtful, i);
-	}
-	if (doubtful && test->job_ptr->details->req_node_bitmap)
-		bit_and_not(doubtful, test->job_ptr->details->req_node_bitmap);
-	return doubtful;
-}
-
-/* A GPU of the node is in quarantine and a job still has it */
-static bool _holds_quarantined(int i)
-{
-	const acrf_node_t *node = ledger_node(i);
-
-	return bit_test(ledger_flagged(), i) &&
-	       (node->quarantined & node->gpus & ~node->free);
-}
-
-static bool _job_is_in_the_way(job_record_t *job_ptr)
-{
-	bitstr_t *nodes = job_ptr->node_bitmap;
-	int last = nodes ? bit_fls(nodes) : -1;
-
-	for (int i = nodes ? bit_ffs(nodes) : -1; (i >= 0) && (i <= last); i++)
-		if (bit_test(nodes, i) && _holds_quarantined(i))
-			return true;
-	return false;
-}
-
-/*
- * Whom the job may preempt. cons_tres simulates the end of those jobs, and a
- * GPU in quarantine would then look free: they would be ended in vain. So jobs
- * on a node with such a GPU are spared until its holder has gone. RET a list
- * for FREE_NULL_LIST(), or NULL when nobody may be preempted
- */
-static List _preemptable(const job_test_t *test)
-{
-	List jobs = NULL;
-	ListIterator iter;
-	job_record_t *job_ptr;
-
-	if (!test->preemptee_candidates)
-		return NULL;
-	iter = list_iterator_create(test->preemptee_candidates);
-	while ((job_ptr = list_next(iter))) {
-		if (_job_is_in_the_way(job_ptr))
-			continue;
-		if (!jobs)
-			jobs = list_create(NULL);
-		list_append(jobs, job_ptr);
-	}
-	list_iterator_destroy(iter);
-	return jobs;
-}
-
-/*
- * cons_tres has chosen nodes to keep off: see whether it finds others. The
- * first answer is asked for again when it does not.
- */
-static int _judge_again(const job_test_t *test, bitstr_t *all,
-			bitstr_t *doubtful, List preemptable,
-			const job_state_t *before, decision_t *decision)
-{
-	int rc;
-
-	bit_copybits(test->bitmap, all);
-	bit_and_not(test->bitmap, doubtful);
-	_restore_job(test->job_ptr, before);
-	rc = _judge(test, test->bitmap, NULL, decision);
-	if (rc == SLURM_SUCCESS)
-		return rc;
-	bit_copybits(test->bitmap, all);
-	_restore_job(test->job_ptr, before);
-	return _judge(test, test->bitmap, preemptable, decision);
-}
-
-static int _judge_all(const job_test_t *test, bitstr_t *avoided,
-		      decision_t *decision)
-{
-	gpu_mask_t mask = { 0 };
-	bitstr_t *doubtful = NULL, *all = NULL;
-	job_state_t before = _save_job(test->job_ptr);
-	List preemptable;
-	int rc;
-
-	ledger_find_tokens(test->bitmap);
-	preemptable = _preemptable(test);
-	if (_takes_gpus(test->job_ptr))
-		_hide_flagged(test, &mask);
-	if ((test->mode == SELECT_MODE_RUN_NOW) &&
-	    (doubtful = _doubtful(test, avoided)))
-		all = bit_copy(test->bitmap);
-	rc = _judge(test, test->bitmap, preemptable, decision);
-	if ((rc == SLURM_SUCCESS) && doubtful &&
-	    bit_overlap_any(test->bitmap, doubtful) &&
-	    !(test->preemptee_job_list && *test->preemptee_job_list))
-		rc = _judge_again(test, all, doubtful, preemptable, &before,
-				  decision);
-	gpu_mask_undo(&mask);
-	FREE_NULL_LIST(preemptable);
-	FREE_NULL_BITMAP(doubtful);
-	FREE_NULL_BITMAP(all);
-	return rc;
 }
 
 /* --- The plan --------------------------------------------------------------*/
@@ -327,11 +120,11 @@ static bool _plan(const job_test_t *test, acrf_placer_t *placer,
 			break;
 		rc = 0;		/* the books were behind: plan again */
 	}
-	decision->plan_us = _us_since(&start, CLOCK_MONOTONIC);
+	decision->plan_us = us_since(&start, CLOCK_MONOTONIC);
 	if (rc < 0)
 		_complain("the placement engine failed");
 	/* Its own work, not what a busy machine makes it wait */
-	if (_us_since(&worked, CLOCK_THREAD_CPUTIME_ID) > PLAN_BUDGET_US) {
+	if (us_since(&worked, CLOCK_THREAD_CPUTIME_ID) > site.budget_us) {
 		paused_until = time(NULL) + PLAN_PAUSE_S;
 		_complain("the placement engine took too long");
 	}
@@ -378,7 +171,7 @@ static int _judge_plan(const job_test_t *test, const acrf_plan_t *plan,
 		       decision_t *decision)
 {
 	job_record_t *job_ptr = test->job_ptr;
-	job_state_t before = _save_job(job_ptr);
+	job_state_t before = judge_save_job(job_ptr);
 	bitstr_t *narrowed = bit_alloc(bit_size(test->bitmap));
 	gpu_mask_t mask = { 0 };
 	bool topo_optional = false;
@@ -393,7 +186,7 @@ static int _judge_plan(const job_test_t *test, const acrf_plan_t *plan,
 		_hide_others(plan, pin && !request->whole_nodes, &mask);
 	if (plan->joined)	/* the switches have been searched */
 		topo_optional = delegate_set_topo_optional(true);
-	rc = _judge(test, narrowed, NULL, decision);
+	rc = judge(test, narrowed, NULL, decision);
 	if (plan->joined)
 		(void) delegate_set_topo_optional(topo_optional);
 	gpu_mask_undo(&mask);
@@ -401,48 +194,10 @@ static int _judge_plan(const job_test_t *test, const acrf_plan_t *plan,
 		job_ptr->bit_flags = before.bit_flags;
 		bit_copybits(test->bitmap, narrowed);
 	} else {
-		_restore_job(job_ptr, &before);
+		judge_restore_job(job_ptr, &before);
 	}
 	FREE_NULL_BITMAP(narrowed);
 	return rc;
-}
-
-/*
- * A refused try comes on top of what plain cons_tres takes. A job that was
- * refused is therefore tried again only when cons_tres has since spent so much
- * on it that the refusal was a small part of that.
- */
-static bool _worth_trying(const job_test_t *test)
-{
-	uint32_t job_id = test->job_ptr->job_id;
-
-	return (refused_jobs[job_id % REFUSED_JOBS].job_id != job_id) ||
-	       (refused_jobs[job_id % REFUSED_JOBS].debt_us <= 0);
-}
-
-/* cons_tres has spent so much time on the job, over all nodes */
-static void _pay_debt(const job_test_t *test, double spent_us)
-{
-	uint32_t job_id = test->job_ptr->job_id;
-
-	if (refused_jobs[job_id % REFUSED_JOBS].job_id == job_id)
-		refused_jobs[job_id % REFUSED_JOBS].debt_us -= spent_us;
-}
-
-static void _note_refusal(const job_test_t *test, double spent_us)
-{
-	uint32_t job_id = test->job_ptr->job_id;
-	time_t now = time(NULL);
-
-	if (spent_us > CHEAP_REFUSAL_US) {
-		refused_jobs[job_id % REFUSED_JOBS].job_id = job_id;
-		refused_jobs[job_id % REFUSED_JOBS].debt_us =
-			spent_us * REFUSAL_SHARE;
-	}
-	if (now - audited < AUDIT_INTERVAL_S)
-		return;
-	audited = now;
-	ledger_audit();
 }
 
 /* RET SLURM_SUCCESS when the job got its place within a plan */
@@ -462,7 +217,7 @@ static int _try_plan(const job_test_t *test, acrf_placer_t *placer,
 		return SLURM_ERROR;
 	}
 	decision->outcome = "not-tried";
-	if (!_worth_trying(test))
+	if (!refusals_worth_trying(test->job_ptr))
 		return SLURM_ERROR;
 	decision->outcome = "placed";
 	rc = _judge_plan(test, &plan, request, true, decision);
@@ -473,7 +228,8 @@ static int _try_plan(const job_test_t *test, acrf_placer_t *placer,
 	}
 	if (rc != SLURM_SUCCESS) {
 		decision->outcome = "refused";
-		_note_refusal(test, decision->delegate_us);
+		refusals_note(test->job_ptr, decision->delegate_us);
+		ledger_audit_when_due();
 	}
 	return rc;
 }
@@ -507,12 +263,12 @@ static int _decide(const job_test_t *test, decision_t *decision)
 	if (!site.placement || !job_ptr->details || !test->bitmap ||
 	    !_words_are_understood() ||
 	    (bit_size(test->bitmap) != node_record_count))
-		return _judge(test, test->bitmap, test->preemptee_candidates,
+		return judge(test, test->bitmap, test->preemptee_candidates,
 			      decision);
 	if (!(placer = ledger_open())) {
 		_complain("no placement engine for this node table and topology");
 		decision->outcome = "no-engine";
-		return _judge(test, test->bitmap, test->preemptee_candidates,
+		return judge(test, test->bitmap, test->preemptee_candidates,
 			      decision);
 	}
 	_forget_old_gres(test);
@@ -530,11 +286,11 @@ static int _decide(const job_test_t *test, decision_t *decision)
 		double before_us = decision->delegate_us;
 
 		if (request.ever || !site.enforce)
-			rc = _judge(test, test->bitmap,
+			rc = judge(test, test->bitmap,
 				    test->preemptee_candidates, decision);
 		else
-			rc = _judge_all(test, avoided, decision);
-		_pay_debt(test, decision->delegate_us - before_us);
+			rc = judge_all_nodes(test, avoided, decision);
+		refusals_pay(test->job_ptr, decision->delegate_us - before_us);
 	}
 	FREE_NULL_BITMAP(avoided);
 	return rc;
@@ -555,7 +311,7 @@ extern int place_job_test(const job_test_t *test)
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	rc = _decide(test, &decision);
 	decision.ok = (rc == SLURM_SUCCESS);
-	decision.total_us = _us_since(&start, CLOCK_MONOTONIC);
+	decision.total_us = us_since(&start, CLOCK_MONOTONIC);
 	decisions_add(&decision);
 	return rc;
 }

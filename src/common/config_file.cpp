@@ -8,15 +8,14 @@
 
 namespace acrf {
 
-std::string default_config_path() {
+std::string slurm_directory() {
   const char* slurm_conf = std::getenv("SLURM_CONF");
-  std::string directory = ACRF_SLURM_SYSCONFDIR;
-  if (slurm_conf && *slurm_conf == '/') {
-    directory = slurm_conf;
-    directory.erase(directory.rfind('/'));
-  }
-  return directory + "/acrf.conf";
+  if (!slurm_conf || *slurm_conf != '/') return ACRF_SLURM_SYSCONFDIR;
+  const std::string path = slurm_conf;
+  return path.substr(0, path.rfind('/'));
 }
+
+std::string default_config_path() { return slurm_directory() + "/acrf.conf"; }
 
 Result<Config> load_config(const std::string& path, bool must_exist) {
   const auto text = read_file(path);

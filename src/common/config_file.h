@@ -8,7 +8,10 @@
 
 namespace acrf {
 
-// acrf.conf beside slurm.conf: in the directory of $SLURM_CONF, else in Slurm's own.
+// Where slurm.conf is, and topology.conf and acrf.conf beside it: the directory of $SLURM_CONF, else
+// Slurm's own.
+std::string slurm_directory();
+
 std::string default_config_path();
 
 // The defaults when there is no file and `must_exist` is false.

@@ -4,7 +4,11 @@
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 
+#include <algorithm>
 #include <memory>
+
+#include "core/gres_text.h"
+#include "core/hostlist.h"
 
 namespace acrf {
 namespace {
@@ -73,6 +77,30 @@ Result<std::int64_t> controller_start() {
   return started;
 }
 
+// Tables of groups are dear to make: nodes with as many GPUs share one.
+int kind_with(int gpus, std::vector<GpuGroups>& kinds) {
+  const auto found = std::find_if(kinds.begin(), kinds.end(),
+                                  [&](const GpuGroups& kind) { return kind.gpus() == gpus; });
+  const auto kind = found - kinds.begin();
+  if (found == kinds.end()) kinds.emplace_back(gpus);
+  return static_cast<int>(kind);
+}
+
+NodeState state_of(const node_info_t& record, std::vector<GpuGroups>& kinds) {
+  const int gpus = gpus_in_gres(record.gres ? record.gres : "");
+  const auto base = record.node_state & NODE_STATE_BASE;
+  const bool takes_jobs =
+      (base == NODE_STATE_IDLE || base == NODE_STATE_MIXED || base == NODE_STATE_ALLOCATED) &&
+      !(record.node_state & (NODE_STATE_DRAIN | NODE_STATE_FAIL | NODE_STATE_NO_RESPOND));
+  NodeState node;
+  node.gpus = gpus >= 64 ? ~GpuMask{0} : (GpuMask{1} << gpus) - 1;
+  if (takes_jobs)
+    node.free = node.gpus & ~gpus_used_in_gres(record.gres_used ? record.gres_used : "");
+  node.kind = kind_with(gpus, kinds);
+  node.health = find_node_health(record.comment ? record.comment : "").value_or(NodeHealth{});
+  return node;
+}
+
 }  // namespace
 
 SlurmClient::SlurmClient() { slurm_init(nullptr); }
@@ -109,6 +137,33 @@ Result<std::vector<JobView>> SlurmClient::jobs_of_node(const std::string& name) 
     if (hostlist_names(job.nodes, name)) jobs.push_back(view_of(job));
   }
   return jobs;
+}
+
+Result<ClusterState> SlurmClient::cluster_state() {
+  node_info_msg_t* raw = nullptr;
+  if (slurm_load_node(0, &raw, SHOW_ALL | SHOW_DETAIL) != SLURM_SUCCESS)
+    return slurm_error("ask slurmctld for its nodes", slurm_get_errno());
+  const std::unique_ptr<node_info_msg_t, decltype(&slurm_free_node_info_msg)> answer(
+      raw, slurm_free_node_info_msg);
+  ClusterState state;
+  for (std::uint32_t i = 0; i < answer->record_count; ++i) {
+    const node_info_t& record = answer->node_array[i];
+    if (!record.name) continue;
+    state.names.emplace_back(record.name);
+    state.nodes.push_back(state_of(record, state.kinds));
+  }
+  return state;
+}
+
+Result<std::vector<std::string>> SlurmClient::nodes_of_job(JobId job) {
+  const auto about = "ask slurmctld about job " + std::to_string(job.value);
+  job_info_msg_t* raw = nullptr;
+  if (slurm_load_job(&raw, job.value, SHOW_ALL) != SLURM_SUCCESS)
+    return slurm_error(about, slurm_get_errno());
+  const std::unique_ptr<job_info_msg_t, decltype(&slurm_free_job_info_msg)> answer(
+      raw, slurm_free_job_info_msg);
+  const char* nodes = answer->record_count > 0 ? answer->job_array[0].nodes : nullptr;
+  return nodes && *nodes ? expand_hostlist(nodes) : std::vector<std::string>();
 }
 
 Status SlurmClient::drain(const std::string& node, const std::optional<std::string>& reason) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/cluster_state.h"
 #include "core/recovery.h"
 #include "core/result.h"
 
@@ -24,6 +25,13 @@ class SlurmClient {
 
   // Jobs that slurmctld knows and that use or used the node, just ended ones included.
   Result<std::vector<JobView>> jobs_of_node(const std::string& name);
+
+  // All nodes, with what is free on them: nothing on one that takes no jobs. How their GPUs are
+  // linked slurmctld does not tell.
+  Result<ClusterState> cluster_state();
+
+  // In Slurm's order; none while the job has no nodes.
+  Result<std::vector<std::string>> nodes_of_job(JobId job);
 
   // Without a reason the node keeps the one it has.
   Status drain(const std::string& node, const std::optional<std::string>& reason);

@@ -159,6 +159,9 @@ const std::vector<Setting>& settings() {
        "off: select/acrf passes every request to cons_tres untouched. on: it chooses nodes and "
        "GPUs "
        "(with Mode=enforce) or logs what it would have chosen."},
+      {"PlacementBudget", &Config::placement_budget_us, 1, 1000000,
+       "Microseconds of CPU time that select/acrf may think about one job. When it takes more, "
+       "cons_tres alone places jobs for a minute."},
       {"RiskJobGpus", &Config::risk_job_gpus, 1, 1000000,
        "Jobs of at least this many GPUs keep off nodes of medium risk while others fit."},
       {"RiskJobHours", &Config::risk_job_hours, 1, 100000,

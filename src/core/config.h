@@ -33,6 +33,7 @@ struct Config {
   std::string checkpoint_signal = "USR1";
   int checkpoint_signal_time_s = 120;
   bool placement = true;
+  int placement_budget_us = 10000;
   int risk_job_gpus = 64;
   int risk_job_hours = 24;
 

@@ -16,6 +16,7 @@ namespace {
 using testing::AllOf;
 using testing::AnyOf;
 using testing::Contains;
+using testing::ContainsRegex;
 using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -374,6 +375,37 @@ TEST_F(Place, ObserveOnlyLogs) {
   EXPECT_THAT(placed({"--gpus=1"}), ElementsAre("n1"));
   EXPECT_THAT(gres(last_), HasSubstr("IDX:0"));
   EXPECT_THAT(decision(last_), HasSubstr("\"outcome\":\"observed\""));
+}
+
+TEST_F(Place, AnEngineOverItsBudgetIsLeftAloneForAWhile) {
+  start(clos());
+  ASSERT_TRUE(write_file(cluster().path("etc/acrf.conf"),
+                         text_of(cluster().path("etc/acrf.conf")) + "PlacementBudget=1\n")
+                  .ok());
+  ASSERT_TRUE(cluster().run({"scontrol", "reconfigure"}).ok());
+  EXPECT_THAT(placed({"-N2", "--gpus-per-node=8"}), SizeIs(2));
+  // From now on cons_tres alone decides: jobs run, and GPUs in quarantine stay hidden.
+  set_health("n3", "acrf:gpus=0");
+  EXPECT_THAT(placed({"--gpus=1", "--nodelist=n3"}), ElementsAre("n3"));
+  EXPECT_THAT(decision(last_), HasSubstr("\"outcome\":\"passed\""));
+  EXPECT_THAT(gres(last_), Not(HasSubstr("IDX:0")));
+  EXPECT_THAT(text_of(cluster().path("log/slurmctld.log")),
+              HasSubstr("the placement engine took too long; plain cons_tres decides"));
+}
+
+TEST_F(Place, ReplacementsOfLostNodesAreTheNearestFreeOnes) {
+  start(clos());
+  EXPECT_THAT(placed({"-N3", "--gpus-per-node=8", "--nodelist=n[1-3]"}), SizeIs(3));
+  const auto training = last_;
+  const auto ask = [&] {
+    return cluster().run({"acrf", "place", "--replace", "--job", training, "--lost", "n2"});
+  };
+  EXPECT_THAT(ask().output, ContainsRegex("n4 .*replaces n2")) << ask().errors;
+  EXPECT_THAT(placed({"-N1", "--gpus-per-node=8", "--nodelist=n4"}), SizeIs(1));
+  EXPECT_THAT(ask().output, AllOf(Not(HasSubstr("n4")), HasSubstr("replaces n2")));
+  admin({"update", "NodeName=n[5-8]", "State=DRAIN", "Reason=test"});
+  EXPECT_FALSE(ask().ok());
+  EXPECT_THAT(ask().errors, HasSubstr("no room"));
 }
 
 TEST_F(Place, ABadTopologyLeavesAllToConsTres) {

@@ -142,7 +142,7 @@ TEST(PlaceCommand, ErrorsNameTheOption) {
   }
   options.request = "gpus=8";
   options.exclude = "n99";
-  EXPECT_EQ(error_of(options), "--exclude: node n99 is not in the state file");
+  EXPECT_EQ(error_of(options), "--exclude: node n99 is not in the cluster");
   options = two_pods();
   options.job = "n[0-3]";
   options.lost = "n7";

@@ -9,7 +9,10 @@
 #include <unordered_map>
 
 #include "common/cluster_state.h"
+#include "common/config_file.h"
 #include "common/file.h"
+#include "common/slurm_client.h"
+#include "common/topology_file.h"
 #include "core/hostlist.h"
 #include "core/placement.h"
 #include "core/reallocate.h"
@@ -37,6 +40,12 @@ struct Cluster {
 Status read_topology(const PlaceOptions& options, Cluster& cluster) {
   const auto& names = cluster.state.names;
   cluster.topology = Topology::flat(static_cast<int>(names.size()));
+  if (options.state.empty() && options.topology.empty() && options.weights.empty()) {
+    auto own = load_topology(slurm_directory(), names);
+    if (!own) return own.error();
+    cluster.topology = std::move(*own);
+    return Done{};
+  }
   if (!options.topology.empty()) {
     const auto text = read_file(options.topology);
     if (!text) return text.error();
@@ -50,11 +59,16 @@ Status read_topology(const PlaceOptions& options, Cluster& cluster) {
   return cluster.topology.refine(*text, options.weights, names);
 }
 
-Result<std::unique_ptr<Cluster>> read_cluster(const PlaceOptions& options) {
-  auto cluster = std::make_unique<Cluster>();
+Result<ClusterState> read_state(const PlaceOptions& options) {
+  if (options.state.empty()) return SlurmClient().cluster_state();
   const auto text = read_file(options.state);
   if (!text) return text.error();
-  auto state = parse_cluster_state(*text, options.state);
+  return parse_cluster_state(*text, options.state);
+}
+
+Result<std::unique_ptr<Cluster>> read_cluster(const PlaceOptions& options) {
+  auto cluster = std::make_unique<Cluster>();
+  auto state = read_state(options);
   if (!state) return state.error();
   cluster->state = std::move(*state);
   if (const auto read = read_topology(options, *cluster); !read) return read.error();
@@ -77,7 +91,7 @@ Result<std::vector<int>> positions_of(const Cluster& cluster, const std::string&
   for (const auto& name : *names) {
     const auto found = cluster.position_of.find(name);
     if (found == cluster.position_of.end())
-      return wrong(option + ": node " + name + " is not in the state file");
+      return wrong(option + ": node " + name + " is not in the cluster");
     if (seen.test(found->second)) return wrong(option + ": node " + name + " is named twice");
     seen.set(found->second);
     positions.push_back(found->second);
@@ -289,13 +303,29 @@ Result<ordered_json> place_job(const PlaceOptions& options) {
   return plan_record(**cluster, plan);
 }
 
+namespace {
+
+// The job's nodes as a host list.
+Result<std::string> nodes_of_job(const PlaceOptions& options) {
+  const auto id = parse_unsigned(options.job);
+  if (!options.state.empty() || !id) return options.job;
+  const auto nodes = SlurmClient().nodes_of_job(JobId{static_cast<std::uint32_t>(*id)});
+  if (!nodes) return nodes.error();
+  if (nodes->empty()) return wrong("--job: job " + options.job + " has no nodes");
+  return fmt::format("{}", fmt::join(*nodes, ","));
+}
+
+}  // namespace
+
 Result<ordered_json> replace_lost(const PlaceOptions& options) {
   const auto request = parse_request(options.request);
   if (!request) return request.error();
   const auto read = read_cluster(options);
   if (!read) return read.error();
   const Cluster& cluster = **read;
-  const auto job = positions_of(cluster, "--job", options.job);
+  const auto nodes = nodes_of_job(options);
+  if (!nodes) return nodes.error();
+  const auto job = positions_of(cluster, "--job", *nodes);
   if (!job) return job.error();
   const auto lost = set_of(cluster, "--lost", options.lost);
   if (!lost) return lost.error();

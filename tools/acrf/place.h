@@ -10,12 +10,13 @@
 namespace acrf {
 
 struct PlaceOptions {
-  std::string state;                    // file, see common/cluster_state.h
+  std::string state;                    // file, see common/cluster_state.h; empty: slurmctld's
   std::string topology;                 // topology.conf; empty: all nodes on one switch
   std::string weights;                  // acrf-topology.conf; empty: none
   std::string request;                  // "nodes=2-4,gpus-per-node=8,shape=pack"
   std::string require, exclude, avoid;  // host lists
-  std::string job, lost;                // host lists: with both, lost nodes are replaced
+  std::string job, lost;                // host lists: with both, lost nodes are replaced; job may
+                                        // be a job id when slurmctld is asked
   std::string traffic = "ring";         // or all-to-all
   bool new_ranks = false;               // all ranks may move
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// acrf place: where a job would go, or what would replace its lost nodes, on a cluster that files
-// describe.
+// acrf place: where a job would go, or what would replace its lost nodes, on this cluster or on one
+// that files describe.
 #include <fmt/format.h>
 
 #include <memory>
@@ -24,7 +24,8 @@ void run(CommandLine& line, const PlaceCall& call) {
   if (!answer) return fail(line, answer.error());
   if (line.json) fmt::print("{}\n", answer->dump());
   if (!(*answer)["fits"].get<bool>())
-    return fail(line, {ErrorCode::kNotFound, call.options.state + ": no room"});
+    return fail(line, {ErrorCode::kNotFound,
+                       call.options.state.empty() ? "no room" : call.options.state + ": no room"});
   if (!line.json) fmt::print("{}", place_text(*answer));
   if (call.hostfile.empty()) return;
   const auto written = write_file(call.hostfile, hostfile_text(*answer, call.tasks_per_node), 0644);
@@ -34,12 +35,13 @@ void run(CommandLine& line, const PlaceCall& call) {
 }  // namespace
 
 void add_place_command(CommandLine& line) {
-  auto* command = line.app.add_subcommand("place", "where a job would go, without Slurm");
+  auto* command = line.app.add_subcommand(
+      "place", "where a job would go, or what would replace its lost nodes");
   command->fallthrough();
   const auto call = std::make_shared<PlaceCall>();
   auto& options = call->options;
-  command->add_option("--state", options.state, "nodes and what is free on them (JSON)")
-      ->required();
+  command->add_option("--state", options.state,
+                      "nodes and what is free on them, a JSON file (default: as slurmctld says)");
   command->add_option("--topology", options.topology,
                       "topology.conf (default: all nodes on one switch)");
   command->add_option("--weights", options.weights, "acrf-topology.conf");
@@ -50,7 +52,7 @@ void add_place_command(CommandLine& line) {
   command->add_option("--avoid", options.avoid, "nodes to take only if nothing else fits");
   auto* replace =
       command->add_flag("--replace", call->replace, "replace lost nodes of a running job");
-  auto* job = command->add_option("--job", options.job, "the job's nodes in rank order");
+  auto* job = command->add_option("--job", options.job, "the job's nodes in rank order, or its id");
   auto* lost = command->add_option("--lost", options.lost, "the nodes that it lost");
   command->add_option("--traffic", options.traffic, "ring (default) or all-to-all")
       ->check(CLI::IsMember({"ring", "all-to-all"}))

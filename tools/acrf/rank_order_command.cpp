@@ -26,10 +26,7 @@ void print_order(CommandLine& line, RankOrder order) {
   if (order.nodes.empty() && own) order.nodes = own;
   if (order.nodes.empty())
     return fail(line, {ErrorCode::kInvalid, "--nodes is needed outside of a job"});
-  if (order.directory.empty()) {
-    const auto config = default_config_path();
-    order.directory = config.substr(0, config.rfind('/'));
-  }
+  if (order.directory.empty()) order.directory = slurm_directory();
   const auto nodes = expand_hostlist(order.nodes);
   if (!nodes) return fail(line, {ErrorCode::kInvalid, "--nodes=" + nodes.error().sentence});
   const auto ordered = order_for_ring(order.directory, *nodes);
