@@ -31,6 +31,8 @@ struct Options {
   std::string root;
   int nodes = 12500;
   int runs = 7;
+  std::vector<std::string> topologies = {"none", "tree"};
+  std::vector<std::string> loads = {"empty", "half", "refusing"};
   bool json = false;
 };
 
@@ -248,17 +250,26 @@ Status measure_refusals(Cluster& cluster, DecisionLog& log, const Options& optio
   return Done{};
 }
 
+bool wanted(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 Status measure_cluster(const Options& options, Plugin plugin, Topology topology,
                        std::vector<Row>& rows) {
   auto started = Cluster::start(big_cluster(options.root, options.nodes, plugin, topology));
   if (!started) return started.error();
   Cluster& cluster = **started;
   DecisionLog log(cluster.path("state/acrf-decisions"));
-  const Scene empty{plugin, topology, "empty"};
-  if (const auto done = measure_scene(cluster, log, options, empty, rows); !done) return done;
-  if (const auto filled = fill_half(cluster); !filled) return filled;
-  const Scene half{plugin, topology, "half"};
-  if (const auto done = measure_scene(cluster, log, options, half, rows); !done) return done;
+  if (wanted(options.loads, "empty")) {
+    const Scene empty{plugin, topology, "empty"};
+    if (const auto done = measure_scene(cluster, log, options, empty, rows); !done) return done;
+  }
+  if (wanted(options.loads, "half")) {
+    if (const auto filled = fill_half(cluster); !filled) return filled;
+    const Scene half{plugin, topology, "half"};
+    if (const auto done = measure_scene(cluster, log, options, half, rows); !done) return done;
+  }
+  if (!wanted(options.loads, "refusing")) return Done{};
   return measure_refusals(cluster, log, options, {plugin, topology, "refusing"}, rows);
 }
 
@@ -299,6 +310,7 @@ int run(const Options& options) {
                    "request", "gpus", "mode", "cons_tres_ms", "acrf_ms", "ratio", "own_ms"));
   auto json = nlohmann::json::array();
   for (const auto topology : {Topology::kNone, Topology::kTree}) {
+    if (!wanted(options.topologies, name_of(topology))) continue;
     std::map<Plugin, std::vector<Row>> rows;
     for (const auto plugin : {Plugin::kConsTres, Plugin::kAcrf}) {
       const auto measured = measure_cluster(options, plugin, topology, rows[plugin]);
@@ -322,6 +334,12 @@ int main(int argc, char** argv) {
   app.add_option("--root", options.root, "the cluster's own directory")->required();
   app.add_option("--nodes", options.nodes, "nodes (default: 12500)")->check(CLI::Range(64, 60000));
   app.add_option("--runs", options.runs, "jobs per row (default: 7)")->check(CLI::Range(1, 100));
+  app.add_option("--topologies", options.topologies, "some of none,tree")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"none", "tree"}));
+  app.add_option("--loads", options.loads, "some of empty,half,refusing")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"empty", "half", "refusing"}));
   app.add_flag("--json", options.json, "print the rows as JSON in the last line");
   CLI11_PARSE(app, argc, argv);
   return run(options);
