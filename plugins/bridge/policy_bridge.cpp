@@ -17,6 +17,7 @@
 #include "common/config_file.h"
 #include "common/topology_file.h"
 #include "core/hostlist.h"
+#include "core/job_array.h"
 #include "core/requeue_budget.h"
 #include "core/site_policy.h"
 #include "core/text.h"
@@ -49,6 +50,7 @@ acrf::JobFacts facts_of(const acrf_job_t& job) {
   facts.uid = job.uid;
   facts.nodes = static_cast<int>(std::max<std::uint32_t>(job.nodes, 1));
   facts.gpus = static_cast<int>(std::min<std::int64_t>(acrf_job_gpus(&job), 10'000'000));
+  facts.array_tasks = acrf::tasks_in_array(text(job.array));
   facts.time_limit_s = job.time_limit_s;
   facts.is_batch = job.is_batch != 0;
   facts.is_heterogeneous = job.is_het != 0;

@@ -49,6 +49,7 @@ extern int acrf_site_retries(const acrf_site_t *site);
 typedef struct {
 	const char *partition, *account, *qos;
 	const char *tres_per_job, *tres_per_node, *tres_per_task;
+	const char *array;	/* indices of its tasks */
 	uint32_t uid;
 	uint32_t nodes, tasks;
 	int64_t time_limit_s;

@@ -202,6 +202,7 @@ static acrf_job_t _submitted(job_desc_msg_t *job_desc)
 		.tres_per_job = job_desc->tres_per_job,
 		.tres_per_node = job_desc->tres_per_node,
 		.tres_per_task = job_desc->tres_per_task,
+		.array = job_desc->array_inx,
 		.uid = job_desc->user_id,
 		.is_batch = job_desc->script != NULL,
 		.is_het = job_desc->het_job_offset != NO_VAL,

@@ -193,11 +193,12 @@ Result<ResolvedPolicy> resolve_policy(const SitePolicy& site, const JobFacts& jo
 
 Status check_quota(const SitePolicy& site, const JobFacts& job, std::optional<Workload> workload,
                    std::int64_t gpus_of_user, std::int64_t gpus_of_account) {
+  const std::int64_t wanted = job.gpus * job.array_tasks;
   for (const auto* rule : rules_for(site, job, workload)) {
     if (!rule || !job.gpus) continue;
-    if (rule->max_gpus_per_user && gpus_of_user + job.gpus > rule->max_gpus_per_user)
+    if (rule->max_gpus_per_user && gpus_of_user + wanted > rule->max_gpus_per_user)
       return over_quota(*rule, "user", rule->max_gpus_per_user, gpus_of_user);
-    if (rule->max_gpus_per_account && gpus_of_account + job.gpus > rule->max_gpus_per_account)
+    if (rule->max_gpus_per_account && gpus_of_account + wanted > rule->max_gpus_per_account)
       return over_quota(*rule, "account", rule->max_gpus_per_account, gpus_of_account);
   }
   return Done{};

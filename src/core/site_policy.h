@@ -24,7 +24,8 @@ struct JobFacts {
   std::string_view account, qos;  // empty: not said
   std::uint32_t uid = 0;
   int nodes = 1;
-  int gpus = 0;
+  int gpus = 0;  // of one task of an array
+  std::int64_t array_tasks = 1;
   std::int64_t time_limit_s = 0;  // 0: none was said
   bool is_batch = false;
   bool is_heterogeneous = false;

@@ -101,7 +101,9 @@ TEST_F(Policies, GpusOfAUsersJobsAreCounted) {
   const auto first = submit({"--gpus=6"});
   EXPECT_THAT(sbatch({"--gpus=3"}).errors,
               HasSubstr("the jobs of one user may have at most 8 GPUs together, and have 6"));
-  EXPECT_TRUE(sbatch({"--gpus=2", "--hold"}).ok());
+  EXPECT_FALSE(sbatch({"--gpus=1", "--array=0-2", "--hold"}).ok());
+  EXPECT_TRUE(sbatch({"--gpus=1", "--array=0-1", "--hold"}).ok());
+  EXPECT_FALSE(sbatch({"--gpus=1", "--hold"}).ok());
   ASSERT_TRUE(cluster().run({"scancel", first}).ok());
   EXPECT_TRUE(wait_until([&] { return sbatch({"--gpus=3", "--hold"}).ok(); }));
 }
