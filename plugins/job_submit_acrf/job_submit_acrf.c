@@ -285,8 +285,8 @@ static int _refuse(uint32_t uid, const char *refusal, char **err_msg)
 	return SLURM_ERROR;
 }
 
-EXPORT int job_submit(job_desc_msg_t *job_desc, uint32_t submit_uid,
-		      char **err_msg)
+static int _submit(job_desc_msg_t *job_desc, uint32_t submit_uid,
+		   char **err_msg)
 {
 	const char *values[ACRF_OPTION_CNT];
 	acrf_job_t job = _submitted(job_desc);
@@ -315,6 +315,21 @@ EXPORT int job_submit(job_desc_msg_t *job_desc, uint32_t submit_uid,
 		_apply(job_desc, &job, &policy);
 	site_unlock();
 	acrf_policy_free(&policy);
+	return rc;
+}
+
+EXPORT int job_submit(job_desc_msg_t *job_desc, uint32_t submit_uid,
+		      char **err_msg)
+{
+	struct timespec start, end;
+	int rc;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	rc = _submit(job_desc, submit_uid, err_msg);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	debug("job_submit/acrf: took %.1f us",
+	      ((end.tv_sec - start.tv_sec) * 1e6) +
+	      ((end.tv_nsec - start.tv_nsec) / 1e3));
 	return rc;
 }
 

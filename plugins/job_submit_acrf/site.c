@@ -3,22 +3,29 @@
 
 #include <pthread.h>
 
+#define RETRY_S 60		/* users that nobody knew may be known then */
+
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static acrf_site_t *current;
 static char *slurm_conf_path;	/* a copy: Slurm's own may change under us */
 static time_t read_after;	/* slurm.conf's last reading that was seen */
+static time_t read_again;	/* at this time; 0: not before the next one */
 
 /* RET NULL when what was stays in force */
 static acrf_site_t *_read(const char *otherwise)
 {
-	char problem[1024] = "";
+	static char said[1024];		/* once, not at every retry */
+	char problem[sizeof(said)] = "";
 	acrf_site_t *site = acrf_site_load(slurm_conf_path, problem,
 					   sizeof(problem));
 
 	if (!site)
 		error("job_submit/acrf: %s; %s", problem, otherwise);
-	else if (*problem)
+	else if (xstrcmp(problem, said) && *problem)
 		error("job_submit/acrf: %s", problem);
+	if (site && *problem)
+		read_again = time(NULL) + RETRY_S;
+	strlcpy(said, problem, sizeof(said));
 	return site;
 }
 
@@ -45,9 +52,15 @@ extern void site_refresh(void)
 	time_t last_update = slurm_conf.last_update;
 	acrf_site_t *site;
 
-	if (last_update == read_after)
+	if (last_update != read_after) {
+		read_after = last_update;
+		/* It has whole seconds, and there may be a second one in it */
+		read_again = last_update + 2;
+	} else if (read_again && (time(NULL) >= read_again)) {
+		read_again = 0;
+	} else {
 		return;
-	read_after = last_update;
+	}
 	if (!(site = _read("going on with the settings as they were")))
 		return;
 	slurm_mutex_lock(&mutex);

@@ -57,10 +57,38 @@ static int _take_option(int index, const char *optarg, int remote)
 }
 
 /* In sbatch, salloc and srun, for their help texts too, and in slurmstepd */
+/* The name under which Slurm passes an option on: dashes become underscores */
+static void _option_variable(char *name, size_t size, const char *prefix,
+			     int index)
+{
+	snprintf(name, size, "%s%s", prefix, acrf_option(index).name);
+	for (char *c = name; *c; c++)
+		if (*c == '-')
+			*c = '_';
+}
+
+/*
+ * sbatch and salloc called within an allocation find the options of its job in
+ * the environment, and would take them for their own. srun may keep them: its
+ * steps are part of that job.
+ */
+static void _forget_outer_options(void)
+{
+	char name[256];
+
+	if (spank_context() != S_CTX_ALLOCATOR)
+		return;
+	for (int i = 0; i < ACRF_OPTION_CNT; i++) {
+		_option_variable(name, sizeof(name), LEAKED_OPTION, i);
+		unsetenv(name);
+	}
+}
+
 EXPORT int slurm_spank_init(spank_t sp, int ac, char **av)
 {
 	static char names[ACRF_OPTION_CNT][64];
 
+	_forget_outer_options();
 	for (int i = 0; i < ACRF_OPTION_CNT; i++) {
 		acrf_option_t from = acrf_option(i);
 		struct spank_option option = {
@@ -123,18 +151,14 @@ static const char *_environment_default(const char *option)
  */
 static int _set_default(spank_t sp, int index, const char *value)
 {
-	const char *option = acrf_option(index).name;
 	char name[128];
 
 	(void) _take_option(index, value, 0);
-	snprintf(name, sizeof(name), PASSED_OPTION "%s", option);
-	for (char *c = name + strlen(PASSED_OPTION); *c; c++)
-		if (*c == '-')
-			*c = '_';
+	_option_variable(name, sizeof(name), PASSED_OPTION, index);
 	if (spank_job_control_setenv(sp, name, value, 1) == ESPANK_SUCCESS)
 		return 0;
 	slurm_error("acrf: --acrf-%s can't be set from the environment",
-		    option);
+		    acrf_option(index).name);
 	return -1;
 }
 
@@ -192,11 +216,7 @@ static void _drop_leaked_options(spank_t sp)
 	char name[256];
 
 	for (int i = 0; i < ACRF_OPTION_CNT; i++) {
-		snprintf(name, sizeof(name), LEAKED_OPTION "%s",
-			 acrf_option(i).name);
-		for (char *c = name + strlen(LEAKED_OPTION); *c; c++)
-			if (*c == '-')
-				*c = '_';
+		_option_variable(name, sizeof(name), LEAKED_OPTION, i);
 		spank_unsetenv(sp, name);
 	}
 }

@@ -158,6 +158,15 @@ TEST_F(Options, JobSubmittedByAJobHasItsOwnPolicy) {
   EXPECT_THAT(shown, Not(HasSubstr("acrf:")));
 }
 
+TEST_F(Options, JobSubmittedFromAnAllocationHasItsOwnPolicy) {
+  const auto allocated =
+      cluster().run({"salloc", "--acrf-policy=none", "--acrf-workload=training",
+                     "--acrf-topology=spread", "sbatch", "--parsable", "--hold", "--wrap=true"});
+  ASSERT_TRUE(allocated.ok()) << allocated.errors;
+  const auto id = std::string(trim(allocated.output));
+  EXPECT_THAT(cluster().run({"scontrol", "show", "job", id}).output, Not(HasSubstr("acrf:")));
+}
+
 TEST_F(Options, DefaultsComeFromTheEnvironment) {
   const auto with = [&](std::vector<std::string> variables, std::vector<std::string> options) {
     std::vector<std::string> command = {"env"};
