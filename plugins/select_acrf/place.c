@@ -112,7 +112,8 @@ static int _judge(const job_test_t *test, bitstr_t *bitmap,
 	rc = delegate.job_test(test->job_ptr, bitmap, test->min_nodes,
 			       test->max_nodes, test->req_nodes, test->mode,
 			       preemptee_candidates, test->preemptee_job_list,
-			       test->exc_core_bitmap);
+			       ACRF_JOB_TEST_LAST(test->excluded,
+						  test->will_run));
 	decision->delegate_us += _us_since(&start, CLOCK_MONOTONIC);
 	return rc;
 }
@@ -122,7 +123,7 @@ static int _judge(const job_test_t *test, bitstr_t *bitmap,
 static bool _takes_gpus(job_record_t *job_ptr)
 {
 	return job_ptr->gres_list_req ||
-	       (job_ptr->details && (job_ptr->details->whole_node == 1));
+	       (job_ptr->details && acrf_takes_whole_nodes(job_ptr));
 }
 
 /* Hide what is in quarantine, and leave out nodes that can't be judged yet */
@@ -139,7 +140,7 @@ static void _hide_flagged(const job_test_t *test, gpu_mask_t *mask)
 			continue;
 		/* An exclusive job would get all GPUs of the node */
 		if (node->unready || (node->quarantined &&
-		    (test->job_ptr->details->whole_node == 1)))
+		    acrf_takes_whole_nodes(test->job_ptr)))
 			bit_clear(test->bitmap, i);
 		else if (node->quarantined &&
 			 (gres_ns = gpus_of_node(node_record_table_ptr[i])) &&
@@ -504,8 +505,9 @@ static int _decide(const job_test_t *test, decision_t *decision)
 	int rc = SLURM_ERROR;
 
 	decision->outcome = "off";
-	if (!site.placement || !job_ptr->details || !test->bitmap ||
-	    !_words_are_understood() ||
+	/* 24.11 asks for a place for a reservation with a job without number */
+	if (!site.placement || !job_ptr->job_id || !job_ptr->details ||
+	    !test->bitmap || !_words_are_understood() ||
 	    (bit_size(test->bitmap) != node_record_count))
 		return _judge(test, test->bitmap, test->preemptee_candidates,
 			      decision);
@@ -520,7 +522,7 @@ static int _decide(const job_test_t *test, decision_t *decision)
 	decision->outcome = "passed";
 	plan = job_request(job_ptr, test->min_nodes, test->max_nodes,
 			   test->req_nodes, &site, &request) &&
-	       (time(NULL) >= paused_until);
+	       (time(NULL) >= paused_until) && !acrf_is_later(test->will_run);
 	request.ever = (test->mode == SELECT_MODE_TEST_ONLY);
 	if (!request.ever && job_ptr->restart_cnt)
 		avoided = job_avoided_nodes(job_ptr);

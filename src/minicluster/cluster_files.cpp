@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <slurm/slurm_version.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -14,6 +15,7 @@
 
 #include "common/file.h"
 #include "common/unique_fd.h"
+#include "core/text.h"
 #include "fakegpu/state.h"
 #include "minicluster/command.h"
 
@@ -120,7 +122,9 @@ std::string slurm_conf(const ClusterOptions& options, const std::vector<int>& po
       "DefMemPerCPU=10\n",
       host_name(), ports[0], root, plugin_dirs(options, stage),
       options.select == SelectInstall::kNamed ? "select/acrf" : "select/cons_tres");
-  if (!options.topology.empty()) text += "TopologyPlugin=topology/tree\n";
+  if (!options.topology.empty())
+    text += fmt::format("TopologyPlugin=topology/{}\n",
+                        starts_with(options.topology, "BlockName") ? "block" : "tree");
   text += options.slurm_conf + node_lines(options, ports);
   return text + "PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n";
 }
@@ -167,6 +171,17 @@ std::string acrf_conf(const ClusterOptions& options) {
       "SampleInterval=1\n{}",
       options.enforce ? "enforce" : "observe", options.root, options.root,
       staged(options, ACRF_LIBDIR), options.root, options.acrf_conf);
+}
+
+// Nothing here needs control groups, and slurmd must neither want them nor make any. 22.05 can't be
+// told so, but its plugin touches its mount point only when it is used.
+std::string cgroup_conf(const ClusterOptions& options) {
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0)
+  static_cast<void>(options);
+  return "CgroupPlugin=disabled\n";
+#else
+  return "CgroupPlugin=cgroup/v1\nCgroupMountpoint=" + options.root + "/cgroup\n";
+#endif
 }
 
 Status make_munge_key(const std::string& path) {
@@ -261,9 +276,7 @@ Status write_cluster_files(const ClusterOptions& options, const std::vector<int>
       {"gres.conf", gres_conf(options)},
       {"acrf.conf", acrf_conf(options)},
       {"plugstack.conf", "required " + spank + "\n"},
-      // Nothing here needs control groups, and slurmd must neither want them nor make any: this
-      // plugin touches its mount point only when it is used.
-      {"cgroup.conf", "CgroupPlugin=cgroup/v1\nCgroupMountpoint=" + root + "/cgroup\n"},
+      {"cgroup.conf", cgroup_conf(options)},
   };
   for (const auto& [name, text] : files)
     if (const auto written = write_file(etc + name, text, 0644); !written) return written;
