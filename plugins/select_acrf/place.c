@@ -352,7 +352,8 @@ static void _describe(const acrf_plan_t *plan, const acrf_request_t *request,
 	decision->avoidable = plan->avoidable;
 	decision->certified = plan->certified;
 	decision->shape = shape_names[request->shape & 3];
-	strlcpy(decision->summary, plan->summary, sizeof(decision->summary));
+	snprintf(decision->summary, sizeof(decision->summary), "%s",
+		 plan->summary);
 }
 
 /* --- Within the plan ---------------------------------------------------------*/
