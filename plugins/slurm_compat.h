@@ -16,8 +16,11 @@
 #include "slurm/slurm_errno.h"
 #include "slurm/slurm_version.h"
 
-#define ACRF_SLURM_22_05 (SLURM_VERSION_NUMBER >> 8 == 0x1605)
-#define ACRF_SLURM_24_11 (SLURM_VERSION_NUMBER >> 8 == 0x180b)
+#define ACRF_IS_SLURM(year, month) \
+	((SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(year, month, 0)) && \
+	 (SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(year, month + 1, 0)))
+#define ACRF_SLURM_22_05 ACRF_IS_SLURM(22, 5)
+#define ACRF_SLURM_24_11 ACRF_IS_SLURM(24, 11)
 #if !ACRF_SLURM_22_05 && !ACRF_SLURM_24_11
 #error "ACRF's plugins know Slurm 22.05 and 24.11"
 #endif

@@ -61,19 +61,19 @@ std::string all_nodes(const ClusterOptions& options) {
 // the power saving thread to start the nodes. That thread looks once, at the start, and not again,
 // so that nodes never change their power state and are free as soon as a job is cancelled. Their
 // address is one to which the kernel opens no connection: slurmctld gives up at once, where a
-// refused connection would be tried again for 20 s. SuspendExcParts names nothing: slurmctld says
-// so at that first look.
+// refused connection would be tried again for 20 s. (24.11 takes such intervals only without
+// rates.)
 std::string cloud_node_lines(const ClusterOptions& options) {
   return fmt::format(
       "ResumeProgram=/bin/true\n"
       "SuspendProgram=/bin/true\n"
       "SuspendTime=60\n"
-      "SuspendExcParts={}\n"
+      "ResumeRate=0\nSuspendRate=0\n"
       "SlurmctldParameters=power_save_min_interval=65535,power_save_interval=65535\n"
       "PrivateData=cloud\n"
       "NodeName={} NodeAddr=255.255.255.255 Sockets=2 CoresPerSocket=64 ThreadsPerCore=1 "
       "RealMemory=2000000 Gres=gpu:h100:{} State=CLOUD\n",
-      kNoSuchPartition, all_nodes(options), options.gpus_per_node);
+      all_nodes(options), options.gpus_per_node);
 }
 
 std::string node_lines(const ClusterOptions& options, const std::vector<int>& ports) {
@@ -117,11 +117,12 @@ std::string slurm_conf(const ClusterOptions& options, const std::vector<int>& po
       "TaskPlugin=task/none\n"
       "MailProg=/bin/true\n"
       "ReturnToService=2\n"
-      "DebugFlags=NO_CONF_HASH\n"
+      "DebugFlags=NO_CONF_HASH{5}\n"
       "GresTypes=gpu\n"
       "DefMemPerCPU=10\n",
       host_name(), ports[0], root, plugin_dirs(options, stage),
-      options.select == SelectInstall::kNamed ? "select/acrf" : "select/cons_tres");
+      options.select == SelectInstall::kNamed ? "select/acrf" : "select/cons_tres",
+      options.cloud_nodes ? ",Power" : "");
   if (!options.topology.empty())
     text += fmt::format("TopologyPlugin=topology/{}\n",
                         starts_with(options.topology, "BlockName") ? "block" : "tree");
