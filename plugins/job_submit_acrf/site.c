@@ -5,14 +5,15 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static acrf_site_t *current;
-static char *slurm_conf_path;	/* a copy: Slurm's own may change under us */
+static char *slurm_conf_path;	/* copies: Slurm's own may change under us */
+static char *kept_path;
 static time_t read_after;	/* slurm.conf's last reading that was seen */
 
 /* RET NULL when what was stays in force */
 static acrf_site_t *_read(const char *otherwise)
 {
 	char problem[1024] = "";
-	acrf_site_t *site = acrf_site_load(slurm_conf_path, problem,
+	acrf_site_t *site = acrf_site_load(slurm_conf_path, kept_path, problem,
 					   sizeof(problem));
 
 	if (!site)
@@ -25,6 +26,8 @@ static acrf_site_t *_read(const char *otherwise)
 extern int site_open(void)
 {
 	slurm_conf_path = xstrdup(slurm_conf.slurm_conf);
+	kept_path = xstrdup_printf("%s/" ACRF_KEPT_CONF,
+				   slurm_conf.state_save_location);
 	read_after = slurm_conf.last_update;
 	if (!(current = _read("using the defaults")))
 		current = acrf_site_default();
@@ -37,6 +40,7 @@ extern void site_close(void)
 	acrf_site_free(current);
 	current = NULL;
 	xfree(slurm_conf_path);
+	xfree(kept_path);
 	slurm_mutex_unlock(&mutex);
 }
 

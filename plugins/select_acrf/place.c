@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "plugins/bridge/place_bridge.h"
+#include "plugins/bridge/policy_bridge.h"
 #include "plugins/select_acrf/decisions.h"
 #include "plugins/select_acrf/delegate.h"
 #include "plugins/select_acrf/gpu_mask.h"
@@ -32,12 +33,15 @@ extern void place_configure(void)
 {
 	acrf_place_site_t loaded;
 	char problem[1024] = "";
+	char *kept = xstrdup_printf("%s/" ACRF_KEPT_CONF,
+				    slurm_conf.state_save_location);
 
 	/* A faulty file leaves in force what was: GPUs stay in quarantine */
-	if (!acrf_place_site_load(slurm_conf.slurm_conf, &loaded, problem,
-				  sizeof(problem)))
+	if (!acrf_place_site_load(slurm_conf.slurm_conf, kept, &loaded,
+				  problem, sizeof(problem)))
 		site = loaded;
-	else
+	xfree(kept);
+	if (*problem)
 		error("select/acrf: %s; %s", problem, site.placement ?
 		      "going on with the settings as they were" :
 		      "leaving all jobs to cons_tres");

@@ -86,6 +86,8 @@ TEST_F(Policies, AreReadAgainWithSlurmsOwnFilesAndNeverHalf) {
            std::string::npos;
   }));
   EXPECT_FALSE(sbatch({"--gpus=5", "--hold"}).ok());
+  ASSERT_TRUE(cluster().restart_slurmctld().ok());
+  EXPECT_THAT(sbatch({"--gpus=5", "--hold"}).errors, HasSubstr("at most 4 GPUs"));
   auto changed = old;
   changed.replace(changed.find("MaxGpus=4"), 9, "MaxGpus=6");
   ASSERT_TRUE(write_file(conf, changed, 0644).ok());

@@ -29,7 +29,8 @@ acrf_site_t* make_site(int rules) {
             "CheckpointOverGpus=8 MaxTime=7-0 ExcludeRisk=medium\n";
   conf.close();
   char problem[512] = "";
-  auto* site = acrf_site_load((directory / "slurm.conf").c_str(), problem, sizeof problem);
+  auto* site = acrf_site_load((directory / "slurm.conf").c_str(), (directory / "kept").c_str(),
+                              problem, sizeof problem);
   std::filesystem::remove_all(directory);
   if (!site) fmt::print(stderr, "submit: {}\n", problem);
   return site;
