@@ -36,12 +36,33 @@ needs_no_data() {
   fi
 }
 
+# finds_all TEST FILE: slurmctld has every function that the plugin calls. One that it lacks would end
+# slurmctld at the first call: plugins are linked lazily. Not for sanitized plugins, which can't be
+# preloaded.
+finds_all() {
+  local slurmctld said
+  echo "[ RUN      ] Exports.$1"
+  slurmctld=$(PATH=$PATH:/usr/sbin:/sbin command -v slurmctld-wlm || PATH=$PATH:/usr/sbin:/sbin command -v slurmctld)
+  if [ -z "$slurmctld" ] || nm -D "$top_builddir/$2" | grep -qE ' U __(asan|ubsan|tsan)_'; then
+    echo "slurmctld is not installed, or the plugin is sanitized"
+    echo "[  SKIPPED ] Exports.$1 (0 ms)"
+  elif said=$(LD_BIND_NOW=1 LD_PRELOAD="$top_builddir/$2" "$slurmctld" -V 2>&1); then
+    echo "[       OK ] Exports.$1 (0 ms)"
+  else
+    echo "$said"
+    echo "[  FAILED  ] Exports.$1 (0 ms)"
+    failures=1
+  fi
+}
+
 plugin='plugin_(name|type|version)|init|fini'
 exports JobSubmit .libs/job_submit_acrf.so "$plugin|job_submit|job_modify"
+finds_all JobSubmitFindsAll .libs/job_submit_acrf.so
 exports Spank .libs/spank_acrf.so "$plugin|spank_plugin_version|spank_options|slurm_spank_[a-z_]+"
 for select in select_cons_tres select_acrf; do
   exports "$select" "plugins/select_acrf/.libs/$select.so" "$plugin|plugin_id|select_p_[a-z_]+"
   needs_no_data "${select}NeedsNoData" "plugins/select_acrf/.libs/$select.so"
+  finds_all "${select}FindsAll" "plugins/select_acrf/.libs/$select.so"
 done
 exports FakeNvml .libs/libnvidia-ml.so.1 'nvml[A-Za-z0-9_]+'
 exit $failures

@@ -132,17 +132,17 @@ void hand_over(acrf_placer& placer, acrf_plan_t* plan) {
 
 }  // namespace
 
-int acrf_place_site_load(const char* slurm_conf_path, acrf_place_site_t* site, char* problem,
-                         std::size_t size) {
+int acrf_place_site_load(const char* slurm_conf_path, const char* kept_path,
+                         acrf_place_site_t* site, char* problem, std::size_t size) {
   *site = {};
   return guarded(-1, problem, size, [&] {
-    const auto config = acrf::load_config(directory_of(slurm_conf_path) + "/acrf.conf", false);
-    if (!config) {
-      std::snprintf(problem, size, "%s", config.error().sentence.c_str());
-      return -1;
-    }
-    *site = {config->mode == acrf::Mode::kEnforce, config->placement, config->placement_budget_us,
-             config->risk_job_gpus, config->risk_job_hours};
+    const auto read = acrf::load_config_or_kept(directory_of(slurm_conf_path) + "/acrf.conf",
+                                                kept_path ? kept_path : "", false);
+    std::snprintf(problem, size, "%s", (read ? read->problem : read.error().sentence).c_str());
+    if (!read) return -1;
+    const auto& config = read->config;
+    *site = {config.mode == acrf::Mode::kEnforce, config.placement, config.placement_budget_us,
+             config.risk_job_gpus, config.risk_job_hours};
     return 0;
   });
 }

@@ -22,10 +22,13 @@ typedef struct {
 } acrf_place_site_t;
 
 /*
- * Read acrf.conf in the directory of slurm.conf; the defaults without it. RET
- * 0, or -1 with a sentence in `problem` and `site` as for Placement=off
+ * Read acrf.conf in the directory of slurm.conf; the defaults without it. While
+ * it is faulty, the last good one, kept at `kept_path` by acrf_site_load(), with
+ * a sentence in `problem`. RET 0, or -1 with a sentence in `problem` and `site`
+ * as for Placement=off
  */
 extern int acrf_place_site_load(const char *slurm_conf_path,
+				const char *kept_path,
 				acrf_place_site_t *site, char *problem,
 				size_t size);
 

@@ -158,6 +158,7 @@ int check(char* refusal, std::size_t size, Check body) {
 struct acrf_site {
   acrf::Config config;
   acrf::SitePolicy policy;
+  bool lacks_users = false;
 };
 
 acrf_option_t acrf_option(int index) {
@@ -273,24 +274,30 @@ int acrf_may_retry(const acrf_site_t* site, const char* comment, int status) {
          }) > 0;
 }
 
-acrf_site_t* acrf_site_load(const char* slurm_conf_path, char* problem, std::size_t size) {
+acrf_site_t* acrf_site_load(const char* slurm_conf_path, const char* kept_path, char* problem,
+                            std::size_t size) {
   acrf_site_t* loaded = nullptr;
   guarded(problem, size, [&] {
     std::string path = slurm_conf_path ? slurm_conf_path : "";
     const auto slash = path.rfind('/');
     path = slash == std::string::npos ? acrf::default_config_path()
                                       : path.substr(0, slash) + "/acrf.conf";
-    const auto config = acrf::load_config(path, false);
-    if (!config) {
-      copy_sentence(config.error().sentence, problem, size);
+    const auto read = acrf::load_config_or_kept(path, kept_path ? kept_path : "", true);
+    if (!read) {
+      copy_sentence(read.error().sentence, problem, size);
       return -1;
     }
+    const auto& config = read->config;
     auto site = std::make_unique<acrf_site>();
-    site->config = *config;
-    site->policy = {config->policies, config->max_requeues};
+    site->config = config;
+    site->policy = {config.policies, config.max_requeues};
     std::string unknown;
     for (auto& rule : site->policy.rules) look_up_users(rule, unknown);
-    copy_sentence(unknown, problem, size);
+    site->lacks_users = !unknown.empty();
+    copy_sentence(read->problem.empty()
+                      ? unknown
+                      : read->problem + "; going on with the settings as they were",
+                  problem, size);
     loaded = site.release();
     return 0;
   });
@@ -308,6 +315,8 @@ acrf_site_t* acrf_site_default(void) {
 
 void acrf_site_free(acrf_site_t* site) { delete site; }
 int acrf_site_kill_wait_s(const acrf_site_t* site) { return site->config.requeue_kill_wait_s; }
+int acrf_site_lacks_users(const acrf_site_t* site) { return site->lacks_users; }
+
 int acrf_site_retries(const acrf_site_t* site) {
   return site->config.mode == acrf::Mode::kEnforce && site->config.max_application_requeues > 0;
 }

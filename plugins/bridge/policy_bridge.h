@@ -29,19 +29,27 @@ extern acrf_option_t acrf_option(int index);
 extern int acrf_check_option(const char *name, const char *value,
 			     char *refusal, size_t size);
 
+/* In StateSaveLocation: the text of the last good acrf.conf */
+#define ACRF_KEPT_CONF "acrf-last-good.conf"
+
 /* acrf.conf as it was when it was read */
 typedef struct acrf_site acrf_site_t;
 
 /*
  * Read acrf.conf in the directory of slurm.conf, and look up the users that it
- * names. RET NULL with a sentence in `problem`; without the file the defaults
+ * names. The text of a good file is kept at `kept_path`, and read in place of a
+ * faulty one. RET NULL with a sentence in `problem`, also of what the site could
+ * be read in spite of; without the file the defaults
  */
-extern acrf_site_t *acrf_site_load(const char *slurm_conf_path, char *problem,
+extern acrf_site_t *acrf_site_load(const char *slurm_conf_path,
+				   const char *kept_path, char *problem,
 				   size_t size);
 /* RET the defaults; NULL: no memory */
 extern acrf_site_t *acrf_site_default(void);
 extern void acrf_site_free(acrf_site_t *site);
 extern int acrf_site_kill_wait_s(const acrf_site_t *site);
+/* Policy lines name users that nobody knew when the file was read */
+extern int acrf_site_lacks_users(const acrf_site_t *site);
 /* Programs that fail are requeued now and then */
 extern int acrf_site_retries(const acrf_site_t *site);
 

@@ -361,7 +361,7 @@ static acrf_job_t _changed(job_desc_msg_t *job_desc, job_record_t *job_ptr)
 }
 
 static int _check_change(job_desc_msg_t *job_desc, job_record_t *job_ptr,
-			 uint32_t submit_uid)
+			 uint32_t submit_uid, char **err_msg)
 {
 	acrf_job_t before = _recorded(job_ptr);
 	acrf_job_t after = _changed(job_desc, job_ptr);
@@ -380,6 +380,8 @@ static int _check_change(job_desc_msg_t *job_desc, job_record_t *job_ptr,
 		return SLURM_SUCCESS;
 	info("job_submit/acrf: uid %u: change of %pJ refused: %s", submit_uid,
 	     job_ptr, refusal);
+	if (err_msg)
+		*err_msg = xstrdup(refusal);
 	return ESLURM_ACCESS_DENIED;
 }
 
@@ -404,8 +406,12 @@ static void _keep_words(job_desc_msg_t *job_desc, job_record_t *job_ptr)
 }
 
 EXPORT int job_modify(job_desc_msg_t *job_desc, job_record_t *job_ptr,
-		      uint32_t submit_uid)
+		      ACRF_JOB_MODIFY_LAST(uint32_t submit_uid, char **err_msg))
 {
+#if ACRF_SLURM_22_05
+	char **err_msg = NULL;	/* the user sees no reason; the log has it */
+#endif
+
 	_keep_words(job_desc, job_ptr);
-	return _check_change(job_desc, job_ptr, submit_uid);
+	return _check_change(job_desc, job_ptr, submit_uid, err_msg);
 }

@@ -7,31 +7,34 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static acrf_site_t *current;
-static char *slurm_conf_path;	/* a copy: Slurm's own may change under us */
+static char *slurm_conf_path;	/* copies: Slurm's own may change under us */
+static char *kept_path;
 static time_t read_after;	/* slurm.conf's last reading that was seen */
+static char said[1024];		/* what was complained of last */
 static time_t read_again;	/* at this time; 0: not before the next one */
 
 /* RET NULL when what was stays in force */
 static acrf_site_t *_read(const char *otherwise)
 {
-	static char said[1024];		/* once, not at every retry */
 	char problem[sizeof(said)] = "";
-	acrf_site_t *site = acrf_site_load(slurm_conf_path, problem,
+	acrf_site_t *site = acrf_site_load(slurm_conf_path, kept_path, problem,
 					   sizeof(problem));
 
 	if (!site)
 		error("job_submit/acrf: %s; %s", problem, otherwise);
 	else if (xstrcmp(problem, said) && *problem)
 		error("job_submit/acrf: %s", problem);
-	if (site && *problem)
+	if (site && acrf_site_lacks_users(site))
 		read_again = time(NULL) + RETRY_S;
-	strlcpy(said, problem, sizeof(said));
+	memcpy(said, problem, sizeof(said));
 	return site;
 }
 
 extern int site_open(void)
 {
 	slurm_conf_path = xstrdup(slurm_conf.slurm_conf);
+	kept_path = xstrdup_printf("%s/" ACRF_KEPT_CONF,
+				   slurm_conf.state_save_location);
 	read_after = slurm_conf.last_update;
 	if (!(current = _read("using the defaults")))
 		current = acrf_site_default();
@@ -44,6 +47,7 @@ extern void site_close(void)
 	acrf_site_free(current);
 	current = NULL;
 	xfree(slurm_conf_path);
+	xfree(kept_path);
 	slurm_mutex_unlock(&mutex);
 }
 
@@ -54,6 +58,7 @@ extern void site_refresh(void)
 
 	if (last_update != read_after) {
 		read_after = last_update;
+		said[0] = '\0';
 		/* It has whole seconds, and there may be a second one in it */
 		read_again = last_update + 2;
 	} else if (read_again && (time(NULL) >= read_again)) {

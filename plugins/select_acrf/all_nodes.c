@@ -8,7 +8,7 @@
 static bool _takes_gpus(job_record_t *job_ptr)
 {
 	return job_ptr->gres_list_req ||
-	       (job_ptr->details && (job_ptr->details->whole_node == 1));
+	       (job_ptr->details && acrf_takes_whole_nodes(job_ptr));
 }
 
 /* Hide what is in quarantine, and leave out nodes that can't be judged yet */
@@ -25,7 +25,7 @@ static void _hide_flagged(const job_test_t *test, gpu_mask_t *mask)
 			continue;
 		/* An exclusive job would get all GPUs of the node */
 		if (node->unready || (node->quarantined &&
-		    (test->job_ptr->details->whole_node == 1)))
+		    acrf_takes_whole_nodes(test->job_ptr)))
 			bit_clear(test->bitmap, i);
 		else if (node->quarantined &&
 			 (gres_ns = gpus_of_node(node_record_table_ptr[i])) &&

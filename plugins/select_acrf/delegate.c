@@ -13,58 +13,10 @@
 
 #define DELEGATE_FILE "select_cons_tres.so"
 
-slurm_select_ops_t delegate;
+delegate_t delegate;
 
 static void *delegate_handle;
 static bool *topo_optional;	/* cons_tres' own; NULL: not known */
-
-/* In the order of slurm_select_ops_t */
-static const char *const delegate_symbols[] = {
-	"plugin_id",
-	"select_p_state_save",
-	"select_p_state_restore",
-	"select_p_job_init",
-	"select_p_node_init",
-	"select_p_job_test",
-	"select_p_job_begin",
-	"select_p_job_ready",
-	"select_p_job_expand",
-	"select_p_job_resized",
-	"select_p_job_signal",
-	"select_p_job_fini",
-	"select_p_job_suspend",
-	"select_p_job_resume",
-	"select_p_step_pick_nodes",
-	"select_p_step_start",
-	"select_p_step_finish",
-	"select_p_select_nodeinfo_pack",
-	"select_p_select_nodeinfo_unpack",
-	"select_p_select_nodeinfo_alloc",
-	"select_p_select_nodeinfo_free",
-	"select_p_select_nodeinfo_set_all",
-	"select_p_select_nodeinfo_set",
-	"select_p_select_nodeinfo_get",
-	"select_p_select_jobinfo_alloc",
-	"select_p_select_jobinfo_free",
-	"select_p_select_jobinfo_set",
-	"select_p_select_jobinfo_get",
-	"select_p_select_jobinfo_copy",
-	"select_p_select_jobinfo_pack",
-	"select_p_select_jobinfo_unpack",
-	"select_p_select_jobinfo_sprint",
-	"select_p_select_jobinfo_xstrdup",
-	"select_p_get_info_from_plugin",
-	"select_p_update_node_config",
-	"select_p_reconfigure",
-	"select_p_resv_test",
-};
-
-#define DELEGATE_SYMBOL_CNT \
-	(sizeof(delegate_symbols) / sizeof(delegate_symbols[0]))
-
-_Static_assert(sizeof(slurm_select_ops_t) ==
-	       DELEGATE_SYMBOL_CNT * sizeof(void *),
-	       "delegate_symbols must match slurm_select_ops_t");
 
 static bool _is_cons_tres(void *handle)
 {
@@ -77,17 +29,22 @@ static bool _is_cons_tres(void *handle)
 	       (*version == SLURM_VERSION_NUMBER);
 }
 
+static void *_find_symbol(void *handle, const char *name)
+{
+	void *symbol = dlsym(handle, name);
+
+	if (!symbol)
+		error("select/acrf: select/cons_tres lacks %s", name);
+	return symbol;
+}
+
 static bool _link_symbols(void *handle)
 {
-	void **slots = (void **) &delegate;
-
-	for (size_t i = 0; i < DELEGATE_SYMBOL_CNT; i++) {
-		if (!(slots[i] = dlsym(handle, delegate_symbols[i]))) {
-			error("select/acrf: select/cons_tres lacks %s",
-			      delegate_symbols[i]);
-			return false;
-		}
-	}
+#define LINK(result, name, parameters, arguments) \
+	if (!(delegate.name = _find_symbol(handle, "select_p_" #name))) \
+		return false;
+	SELECT_OPERATIONS(LINK)
+#undef LINK
 	return true;
 }
 

@@ -33,9 +33,10 @@ static gres_job_state_t *_gpu_request(job_record_t *job_ptr)
 /* Wishes about the shape of the allocation that only cons_tres can judge */
 static bool _is_special(job_record_t *job_ptr)
 {
-	struct job_details *details = job_ptr->details;
+	job_details_t *details = job_ptr->details;
 
 	return !details || details->contiguous || details->expanding_jobid ||
+	       acrf_is_shaped_by_slurm(job_ptr) ||
 	       (details->core_spec != NO_VAL16) ||
 	       (details->num_tasks == NO_VAL) ||
 	       ((details->task_dist & SLURM_DIST_STATE_BASE) ==
@@ -56,7 +57,7 @@ static uint16_t _valid16(uint16_t value)
 static bool _set_gpus(job_record_t *job_ptr, gres_job_state_t *gpus,
 		      acrf_request_t *request)
 {
-	struct job_details *details = job_ptr->details;
+	job_details_t *details = job_ptr->details;
 	uint32_t tasks_per_node = _valid16(details->ntasks_per_node);
 
 	request->type = gpus->type_id;
@@ -90,7 +91,7 @@ static bool _set_gpus(job_record_t *job_ptr, gres_job_state_t *gpus,
 static void _set_cpus(job_record_t *job_ptr, gres_job_state_t *gpus,
 		      acrf_request_t *request)
 {
-	struct job_details *details = job_ptr->details;
+	job_details_t *details = job_ptr->details;
 	uint32_t per_task = MAX(_valid16(details->cpus_per_task), 1);
 	uint32_t per_gpu = gpus->cpus_per_gres ? gpus->cpus_per_gres :
 						 gpus->def_cpus_per_gres;
@@ -165,7 +166,7 @@ extern bool job_request(job_record_t *job_ptr, uint32_t min_nodes,
 	if (!request->gpus_per_node)
 		request->max_nodes = max_nodes ? MIN(max_nodes, INT_MAX) :
 						 INT_MAX;
-	request->whole_nodes = (job_ptr->details->whole_node == 1);
+	request->whole_nodes = acrf_takes_whole_nodes(job_ptr);
 	_set_cpus(job_ptr, gpus, request);
 	_set_memory(job_ptr, gpus, request);
 	_set_wishes(job_ptr, site, request);

@@ -44,7 +44,8 @@ extern int judge(const job_test_t *test, bitstr_t *bitmap,
 	rc = delegate.job_test(test->job_ptr, bitmap, test->min_nodes,
 			       test->max_nodes, test->req_nodes, test->mode,
 			       preemptee_candidates, test->preemptee_job_list,
-			       test->exc_core_bitmap);
+			       ACRF_JOB_TEST_LAST(test->excluded,
+						  test->will_run));
 	decision->delegate_us += us_since(&start, CLOCK_MONOTONIC);
 	return rc;
 }

@@ -99,7 +99,7 @@ static uint64_t _bits(bitstr_t *bitmap, int size)
 static void _read_gpus(node_record_t *node_ptr, acrf_node_t *node,
 		       extra_t *extra)
 {
-	gres_node_state_t *gres_ns = gpus_of_node(node_ptr);
+	gres_node_state_t *gres_ns = gpus_of_node(node_ptr), *sharers;
 	uint64_t busy;
 	int size;
 
@@ -122,8 +122,8 @@ static void _read_gpus(node_record_t *node_ptr, acrf_node_t *node,
 	busy = _bits(gres_ns->gres_bit_alloc, size);
 	if (__builtin_popcountll(busy) != gres_ns->gres_cnt_alloc)
 		return;		/* not understood: left to cons_tres */
-	if (gres_ns->alt_gres_ns)
-		busy |= _bits(gres_ns->alt_gres_ns->gres_bit_alloc, size);
+	if ((sharers = acrf_sharers(gres_ns)))
+		busy |= _bits(sharers->gres_bit_alloc, size);
 	node->gpus = (size == MOST_GPUS) ? ~(uint64_t) 0 :
 					   ((uint64_t) 1 << size) - 1;
 	node->free = node->gpus & ~busy;
@@ -172,7 +172,7 @@ static bool _looks_the_same(int i)
 
 	if (!node_ptr || node_ptr->comment || bit_test(flagged, i) ||
 	    !nodes[i].plannable || !(gres_ns = gpus_of_node(node_ptr)) ||
-	    !gres_ns->gres_bit_alloc || gres_ns->alt_gres_ns)
+	    !gres_ns->gres_bit_alloc || acrf_sharers(gres_ns))
 		return false;
 	return (_bits(gres_ns->gres_bit_alloc, MOST_GPUS) & nodes[i].gpus) ==
 	       (nodes[i].gpus & ~nodes[i].free);

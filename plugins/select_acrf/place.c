@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "plugins/bridge/place_bridge.h"
+#include "plugins/bridge/policy_bridge.h"
 #include "plugins/select_acrf/all_nodes.h"
 #include "plugins/select_acrf/decisions.h"
 #include "plugins/select_acrf/delegate.h"
@@ -26,12 +27,15 @@ extern void place_configure(void)
 {
 	acrf_place_site_t loaded;
 	char problem[1024] = "";
+	char *kept = xstrdup_printf("%s/" ACRF_KEPT_CONF,
+				    slurm_conf.state_save_location);
 
 	/* A faulty file leaves in force what was: GPUs stay in quarantine */
-	if (!acrf_place_site_load(slurm_conf.slurm_conf, &loaded, problem,
-				  sizeof(problem)))
+	if (!acrf_place_site_load(slurm_conf.slurm_conf, kept, &loaded,
+				  problem, sizeof(problem)))
 		site = loaded;
-	else
+	xfree(kept);
+	if (*problem)
 		error("select/acrf: %s; %s", problem, site.placement ?
 		      "going on with the settings as they were" :
 		      "leaving all jobs to cons_tres");
@@ -144,7 +148,8 @@ static void _describe(const acrf_plan_t *plan, const acrf_request_t *request,
 	decision->avoidable = plan->avoidable;
 	decision->certified = plan->certified;
 	decision->shape = shape_names[request->shape & 3];
-	strlcpy(decision->summary, plan->summary, sizeof(decision->summary));
+	snprintf(decision->summary, sizeof(decision->summary), "%s",
+		 plan->summary);
 }
 
 /* --- Within the plan ---------------------------------------------------------*/
@@ -260,8 +265,9 @@ static int _decide(const job_test_t *test, decision_t *decision)
 	int rc = SLURM_ERROR;
 
 	decision->outcome = "off";
-	if (!site.placement || !job_ptr->details || !test->bitmap ||
-	    !_words_are_understood() ||
+	/* 24.11 asks for a place for a reservation with a job without number */
+	if (!site.placement || !job_ptr->job_id || !job_ptr->details ||
+	    !test->bitmap || !_words_are_understood() ||
 	    (bit_size(test->bitmap) != node_record_count))
 		return judge(test, test->bitmap, test->preemptee_candidates,
 			      decision);
@@ -276,7 +282,7 @@ static int _decide(const job_test_t *test, decision_t *decision)
 	decision->outcome = "passed";
 	plan = job_request(job_ptr, test->min_nodes, test->max_nodes,
 			   test->req_nodes, &site, &request) &&
-	       (time(NULL) >= paused_until);
+	       (time(NULL) >= paused_until) && !acrf_is_later(test->will_run);
 	request.ever = (test->mode == SELECT_MODE_TEST_ONLY);
 	if (!request.ever && job_ptr->restart_cnt)
 		avoided = job_avoided_nodes(job_ptr);

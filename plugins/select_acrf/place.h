@@ -20,7 +20,8 @@ typedef struct {
 	uint16_t mode;
 	List preemptee_candidates;
 	List *preemptee_job_list;
-	bitstr_t *exc_core_bitmap;
+	acrf_excluded_t *excluded;
+	will_run_data_t *will_run;	/* NULL in 22.05 */
 } job_test_t;
 
 extern int place_job_test(const job_test_t *test);

@@ -24,6 +24,23 @@ Result<Config> load_config(const std::string& path, bool must_exist) {
   return text.error();
 }
 
+Result<KeptConfig> load_config_or_kept(const std::string& path, const std::string& kept,
+                                       bool keep) {
+  auto text = read_file(path);
+  if (!text && text.error().code == ErrorCode::kNotFound) text = std::string();
+  const auto config = text ? parse_config(*text, path) : Result<Config>(text.error());
+  const auto old = read_file(kept);
+  if (config) {
+    // What can't be kept is no reason to refuse what was read.
+    if (keep && (!old || *old != *text)) static_cast<void>(write_file(kept, *text));
+    return KeptConfig{*config, ""};
+  }
+  if (!old) return config.error();
+  const auto last = parse_config(*old, kept);
+  if (!last) return config.error();
+  return KeptConfig{*last, config.error().sentence};
+}
+
 Result<Config> load_named_config(const std::string& path) {
   return path.empty() ? load_config(default_config_path(), false) : load_config(path, true);
 }

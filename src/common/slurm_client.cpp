@@ -5,6 +5,7 @@
 #include <slurm/slurm_errno.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 
 #include "core/gres_text.h"
@@ -48,7 +49,7 @@ JobState state_of(const slurm_job_info_t& job) {
 
 bool hostlist_names(const char* hosts, const std::string& node) {
   if (!hosts || !*hosts) return false;
-  hostlist_t list = slurm_hostlist_create(hosts);
+  auto* list = slurm_hostlist_create(hosts);
   if (!list) return false;
   const bool found = slurm_hostlist_find(list, node.c_str()) >= 0;
   slurm_hostlist_destroy(list);
@@ -71,7 +72,7 @@ JobView view_of(const slurm_job_info_t& job) {
 Result<std::int64_t> controller_start() {
   slurm_conf_t* conf = nullptr;
   if (slurm_load_ctl_conf(0, &conf) != SLURM_SUCCESS)
-    return slurm_error("ask slurmctld for its start time", slurm_get_errno());
+    return slurm_error("ask slurmctld for its start time", errno);
   const std::int64_t started = conf->boot_time;
   slurm_free_ctl_conf(conf);
   return started;
@@ -112,7 +113,7 @@ Result<NodeView> SlurmClient::node(const std::string& name) {
   node_info_msg_t* raw = nullptr;
   std::string writable = name;
   if (slurm_load_node_single(&raw, writable.data(), SHOW_ALL) != SLURM_SUCCESS)
-    return slurm_error("ask slurmctld about node " + name, slurm_get_errno());
+    return slurm_error("ask slurmctld about node " + name, errno);
   const std::unique_ptr<node_info_msg_t, decltype(&slurm_free_node_info_msg)> answer(
       raw, slurm_free_node_info_msg);
   if (answer->record_count != 1)
@@ -128,7 +129,7 @@ Result<NodeView> SlurmClient::node(const std::string& name) {
 Result<std::vector<JobView>> SlurmClient::jobs_of_node(const std::string& name) {
   job_info_msg_t* raw = nullptr;
   if (slurm_load_jobs(0, &raw, SHOW_ALL) != SLURM_SUCCESS)
-    return slurm_error("ask slurmctld for its jobs", slurm_get_errno());
+    return slurm_error("ask slurmctld for its jobs", errno);
   const std::unique_ptr<job_info_msg_t, decltype(&slurm_free_job_info_msg)> answer(
       raw, slurm_free_job_info_msg);
   std::vector<JobView> jobs;
@@ -177,8 +178,7 @@ Status SlurmClient::drain(const std::string& node, const std::optional<std::stri
     update.reason_uid = ::getuid();
   }
   update.node_state = NODE_STATE_DRAIN;
-  if (slurm_update_node(&update) != SLURM_SUCCESS)
-    return slurm_error("drain node " + node, slurm_get_errno());
+  if (slurm_update_node(&update) != SLURM_SUCCESS) return slurm_error("drain node " + node, errno);
   return Done{};
 }
 
@@ -186,14 +186,14 @@ Status SlurmClient::requeue(JobId job, bool hold) {
   const int code = slurm_requeue(job.value, hold ? JOB_REQUEUE_HOLD : 0);
   if (code != SLURM_SUCCESS)
     return slurm_error("requeue job " + std::to_string(job.value),
-                       code == SLURM_ERROR ? slurm_get_errno() : code);
+                       code == SLURM_ERROR ? errno : code);
   return Done{};
 }
 
 Result<std::string> SlurmClient::state_directory() {
   slurm_conf_t* conf = nullptr;
   if (slurm_load_ctl_conf(0, &conf) != SLURM_SUCCESS)
-    return slurm_error("read slurmctld's configuration", slurm_get_errno());
+    return slurm_error("read slurmctld's configuration", errno);
   const std::string directory = conf->state_save_location ? conf->state_save_location : "";
   slurm_free_ctl_conf(conf);
   return directory;

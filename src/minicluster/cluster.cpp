@@ -253,7 +253,7 @@ Status Cluster::start_healthd(const std::string& node) {
 Status Cluster::wait_for_power_saving() {
   const auto has_looked = [&] {
     const auto log = read_file(path("log/slurmctld.log"));
-    return log && log->find(std::string("SuspendExcPart ") + kNoSuchPartition) != std::string::npos;
+    return log && log->find("Power save mode: ") != std::string::npos;
   };
   if (wait_until(has_looked)) return Done{};
   return Error{ErrorCode::kUnavailable, "slurmctld did not look at its powered down nodes"};

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <slurm/slurm_version.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -14,6 +15,7 @@
 
 #include "common/file.h"
 #include "common/unique_fd.h"
+#include "core/text.h"
 #include "fakegpu/state.h"
 #include "minicluster/command.h"
 
@@ -59,19 +61,19 @@ std::string all_nodes(const ClusterOptions& options) {
 // the power saving thread to start the nodes. That thread looks once, at the start, and not again,
 // so that nodes never change their power state and are free as soon as a job is cancelled. Their
 // address is one to which the kernel opens no connection: slurmctld gives up at once, where a
-// refused connection would be tried again for 20 s. SuspendExcParts names nothing: slurmctld says
-// so at that first look.
+// refused connection would be tried again for 20 s. (24.11 takes such intervals only without
+// rates.)
 std::string cloud_node_lines(const ClusterOptions& options) {
   return fmt::format(
       "ResumeProgram=/bin/true\n"
       "SuspendProgram=/bin/true\n"
       "SuspendTime=60\n"
-      "SuspendExcParts={}\n"
+      "ResumeRate=0\nSuspendRate=0\n"
       "SlurmctldParameters=power_save_min_interval=65535,power_save_interval=65535\n"
       "PrivateData=cloud\n"
       "NodeName={} NodeAddr=255.255.255.255 Sockets=2 CoresPerSocket=64 ThreadsPerCore=1 "
       "RealMemory=2000000 Gres=gpu:h100:{} State=CLOUD\n",
-      kNoSuchPartition, all_nodes(options), options.gpus_per_node);
+      all_nodes(options), options.gpus_per_node);
 }
 
 std::string node_lines(const ClusterOptions& options, const std::vector<int>& ports) {
@@ -115,12 +117,15 @@ std::string slurm_conf(const ClusterOptions& options, const std::vector<int>& po
       "TaskPlugin=task/none\n"
       "MailProg=/bin/true\n"
       "ReturnToService=2\n"
-      "DebugFlags=NO_CONF_HASH\n"
+      "DebugFlags=NO_CONF_HASH{5}\n"
       "GresTypes=gpu\n"
       "DefMemPerCPU=10\n",
       host_name(), ports[0], root, plugin_dirs(options, stage),
-      options.select == SelectInstall::kNamed ? "select/acrf" : "select/cons_tres");
-  if (!options.topology.empty()) text += "TopologyPlugin=topology/tree\n";
+      options.select == SelectInstall::kNamed ? "select/acrf" : "select/cons_tres",
+      options.cloud_nodes ? ",Power" : "");
+  if (!options.topology.empty())
+    text += fmt::format("TopologyPlugin=topology/{}\n",
+                        starts_with(options.topology, "BlockName") ? "block" : "tree");
   text += options.slurm_conf + node_lines(options, ports);
   return text + "PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n";
 }
@@ -167,6 +172,17 @@ std::string acrf_conf(const ClusterOptions& options) {
       "SampleInterval=1\n{}",
       options.enforce ? "enforce" : "observe", options.root, options.root,
       staged(options, ACRF_LIBDIR), options.root, options.acrf_conf);
+}
+
+// Nothing here needs control groups, and slurmd must neither want them nor make any. 22.05 can't be
+// told so, but its plugin touches its mount point only when it is used.
+std::string cgroup_conf(const ClusterOptions& options) {
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0)
+  static_cast<void>(options);
+  return "CgroupPlugin=disabled\n";
+#else
+  return "CgroupPlugin=cgroup/v1\nCgroupMountpoint=" + options.root + "/cgroup\n";
+#endif
 }
 
 Status make_munge_key(const std::string& path) {
@@ -261,9 +277,7 @@ Status write_cluster_files(const ClusterOptions& options, const std::vector<int>
       {"gres.conf", gres_conf(options)},
       {"acrf.conf", acrf_conf(options)},
       {"plugstack.conf", "required " + spank + "\n"},
-      // Nothing here needs control groups, and slurmd must neither want them nor make any: this
-      // plugin touches its mount point only when it is used.
-      {"cgroup.conf", "CgroupPlugin=cgroup/v1\nCgroupMountpoint=" + root + "/cgroup\n"},
+      {"cgroup.conf", cgroup_conf(options)},
   };
   for (const auto& [name, text] : files)
     if (const auto written = write_file(etc + name, text, 0644); !written) return written;

@@ -40,9 +40,6 @@ struct ClusterOptions {
   std::string acrf_conf;           // lines to add to acrf.conf
 };
 
-// In the slurm.conf of cloud nodes: slurmctld's power saving complains of it when it first looks.
-inline constexpr char kNoSuchPartition[] = "none";
-
 // Node names are n1 ... nN.
 std::vector<std::string> node_names(const ClusterOptions& options);
 

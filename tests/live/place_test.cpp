@@ -2,6 +2,7 @@
 // Where select/acrf puts jobs: what users and admins see with scontrol, squeue and acrf explain.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <slurm/slurm_version.h>
 
 #include <ctime>
 
@@ -266,8 +267,7 @@ TEST_F(Place, GpusComeBackFromJobsWhoseNodesFailWhileTheyAreRequeued) {
     cluster().run({"scontrol", "update", std::string("NodeName=") + node, "State=RESUME"});
   // Only now does slurmctld tell the slurmd to end the old run; no new one may start before.
   ASSERT_TRUE(wait_until([&] {
-    return text_of(cluster().path("log/slurmd-n1.log")).find("[1.batch] done with job") !=
-           std::string::npos;
+    return text_of(cluster().path("log/slurmd-n1.log")).find("done with ") != std::string::npos;
   }));
   const auto ended = std::time(nullptr);
   ASSERT_TRUE(wait_until([&] { return std::time(nullptr) > ended + 1; }));  // credentials: seconds
@@ -432,6 +432,34 @@ TEST_F(Place, NoJobSpansSwitchesThatNothingJoins) {
               AnyOf(ElementsAre("n1", "n2"), ElementsAre("n3", "n4")));
   // As without ACRF: topology/tree finds no place for three.
   EXPECT_FALSE(cluster().run({"sbatch", "-N3", "--gpus-per-node=4", "--wrap=true"}).ok());
+}
+
+TEST_F(Place, JobsStayWithinSlurmsBlocks) {
+  if (SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 11, 0))
+    GTEST_SKIP() << "this Slurm has no topology/block";
+  auto options = flat(8);
+  options.topology = "BlockName=b1 Nodes=n[1-4]\nBlockName=b2 Nodes=n[5-8]\nBlockSizes=4,8\n";
+  start(options);
+  EXPECT_THAT(placed({"--gpus=8"}), SizeIs(1));
+  const auto first = job(last_).nodes.front();
+  const bool in_b1 = first <= "n4";
+  // A whole block for four: the one that is free.
+  const auto four = placed({"-N4", "--gpus-per-node=8"});
+  EXPECT_THAT(four,
+              in_b1 ? ElementsAre("n5", "n6", "n7", "n8") : ElementsAre("n1", "n2", "n3", "n4"));
+  EXPECT_THAT(decision(last_),
+              AllOf(HasSubstr("\"outcome\":\"placed\""), HasSubstr("\"leaves\":1")));
+  cancel(last_);
+  // Two stay together, beside the first job.
+  const auto two = placed({"-N2", "--gpus-per-node=8"});
+  EXPECT_THAT(two, Each(in_b1 ? AnyOf("n2", "n3", "n4") : AnyOf("n5", "n6", "n7", "n8")));
+  EXPECT_THAT(decision(last_), HasSubstr("\"outcome\":\"placed\""));
+  // More than one block has free; and a shape that only Slurm knows is left to it.
+  EXPECT_THAT(placed({"-N5", "--gpus-per-node=8"}), SizeIs(5));
+  EXPECT_THAT(decision(last_), HasSubstr("\"leaves\":2"));
+  cancel(last_);
+  EXPECT_THAT(placed({"-N4", "--gpus-per-node=8", "--segment=2"}), SizeIs(4));
+  EXPECT_THAT(decision(last_), HasSubstr("\"outcome\":\"passed\""));
 }
 
 TEST_F(Place, JobsLearnTheBestOrderOfTheirRanks) {

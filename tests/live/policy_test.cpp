@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The site's policy and the budgets of requeues, as users and admins meet them.
 #include <gmock/gmock.h>
+#include <slurm/slurm_version.h>
 
 #include "common/file.h"
 #include "core/text.h"
@@ -85,6 +86,8 @@ TEST_F(Policies, AreReadAgainWithSlurmsOwnFilesAndNeverHalf) {
            std::string::npos;
   }));
   EXPECT_FALSE(sbatch({"--gpus=5", "--hold"}).ok());
+  ASSERT_TRUE(cluster().restart_slurmctld().ok());
+  EXPECT_THAT(sbatch({"--gpus=5", "--hold"}).errors, HasSubstr("at most 4 GPUs"));
   auto changed = old;
   changed.replace(changed.find("MaxGpus=4"), 9, "MaxGpus=6");
   ASSERT_TRUE(write_file(conf, changed, 0644).ok());
@@ -125,7 +128,10 @@ TEST_F(Policies, UsersCannotTakeAwayWhatTheSiteRequiresAndAdminsCan) {
                                "--time=60", "--wrap=true"});
   ASSERT_TRUE(submitted.ok()) << submitted.errors;
   const auto id = "JobId=" + std::string(trim(submitted.output));
-  EXPECT_FALSE(user({"scontrol", "update", id, "Requeue=0"}).ok());
+  const auto refused = user({"scontrol", "update", id, "Requeue=0"});
+  EXPECT_FALSE(refused.ok());
+  if (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0))  // 22.05: only the log has the reason
+    EXPECT_THAT(refused.errors, HasSubstr("such jobs must come back after a fault: Requeue=0"));
   EXPECT_FALSE(user({"scontrol", "update", id, "TimeLimit=3:00:00"}).ok());
   EXPECT_TRUE(user({"scontrol", "update", id, "TimeLimit=30"}).ok());
   EXPECT_THAT(text_of(cluster().path("log/slurmctld.log")),

@@ -9,6 +9,7 @@
 #include "common/config_file.h"
 #include "common/file.h"
 #include "core/text.h"
+#include "temporary_directory.h"
 
 namespace acrf {
 namespace {
@@ -103,6 +104,28 @@ TEST(Config, TheExampleFileShowsTheDefaults) {
     EXPECT_THAT(*text, HasSubstr("\n#" + std::string(setting.name) + "=" +
                                  setting_value(Config(), setting) + "\n"));
   }
+}
+
+TEST(Config, AFaultyFileLeavesTheLastGoodOneInForce) {
+  const TemporaryDirectory directory;
+  const auto path = directory.path("acrf.conf");
+  const auto kept = directory.path("kept");
+  directory.write("acrf.conf", "SampleInterval=zero\n");
+  EXPECT_FALSE(load_config_or_kept(path, kept, true).ok());  // nothing was good yet
+  directory.write("acrf.conf", "SampleInterval=7\n");
+  ASSERT_TRUE(load_config_or_kept(path, kept, true).ok());
+  directory.write("acrf.conf", "SampleInterval=zero\n");
+  const auto faulty = load_config_or_kept(path, kept, true);
+  ASSERT_TRUE(faulty.ok()) << faulty.error().sentence;
+  EXPECT_EQ(faulty->config.sample_interval_s, 7);
+  EXPECT_THAT(faulty->problem, HasSubstr("acrf.conf:1: SampleInterval=zero"));
+  // Readers that keep nothing change nothing; a file that is gone means the defaults.
+  directory.write("acrf.conf", "SampleInterval=8\n");
+  EXPECT_EQ(load_config_or_kept(path, kept, false)->config.sample_interval_s, 8);
+  EXPECT_EQ(*read_file(kept), "SampleInterval=7\n");
+  std::filesystem::remove(path);
+  ASSERT_TRUE(load_config_or_kept(path, kept, true).ok());
+  EXPECT_EQ(*read_file(kept), "");
 }
 
 }  // namespace
