@@ -20,6 +20,7 @@ using testing::Contains;
 using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 using Nodes = std::vector<std::string>;
@@ -300,6 +301,7 @@ TEST_F(Place, RequestsOfAllKindsAreHonoured) {
   EXPECT_THAT(placed({"-N2", "--switches=1", "--gpus-per-node=1"}), SizeIs(2));
   EXPECT_THAT(decision(last_), HasSubstr("\"leaves\":1"));
   EXPECT_THAT(placed({"--gpus=1", "--mem=500", "--cpus-per-gpu=3"}), SizeIs(1));
+  EXPECT_THAT(placed({"-n2", "--spread-job", "--gpus=2"}), Not(IsEmpty()));  // ends plain 24.11.5
   EXPECT_EQ(job(unlicensed).state, "PENDING");
   EXPECT_FALSE(cluster().run({"sbatch", "--gpus-per-node=9", "--wrap=true"}).ok());
 }
