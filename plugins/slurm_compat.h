@@ -148,4 +148,23 @@ static inline bool acrf_is_shaped_by_slurm(job_record_t *job_ptr)
 #endif
 }
 
+static inline int acrf_counts_per_job(void *x, void *key)
+{
+	gres_job_state_t *gres_js = ((gres_state_t *) x)->gres_data;
+
+	return gres_js && gres_js->gres_per_job;
+}
+
+/*
+ * cons_tres would crash on the job: in 24.11 the search for --spread-job follows
+ * a NULL pointer when GPUs are asked for in total (--gpus)
+ */
+static inline bool acrf_cannot_be_spread(job_record_t *job_ptr)
+{
+	return ACRF_SLURM_24_11 && (job_ptr->bit_flags & SPREAD_JOB) &&
+	       job_ptr->gres_list_req &&
+	       list_find_first(job_ptr->gres_list_req, acrf_counts_per_job,
+			       NULL);
+}
+
 #endif

@@ -74,8 +74,8 @@ static void _write(void)
 
 extern void history_refresh(void)
 {
-	if (!control_time || !directory)
-		return;		/* a backup's day will come */
+	if (!directory)
+		return;
 	if (!loaded)
 		_read();
 	else if (looked && (time(NULL) - written >= WRITE_INTERVAL_S))

@@ -13,7 +13,8 @@
 /* Before the thread starts */
 extern void history_open(void);
 
-/* Reads or writes the file when it is time; call it without slurmctld's locks */
+/* Reads or writes the file when it is time; call it without slurmctld's locks,
+ * when this slurmctld is in control */
 extern void history_refresh(void);
 
 /* Looks at all nodes once a minute; needs the node read lock */

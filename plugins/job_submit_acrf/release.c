@@ -30,8 +30,9 @@ typedef struct {
 	bool ended;
 	bool abandoned;		/* the plugin no longer waits for the thread */
 	bool in_lock;		/* between lock_slurmctld() and unlock */
-	List followed;		/* of follow_t, the thread's alone, */
-	last_nodes_t *last_nodes; /* as is this */
+	bool had_control;	/* of the cluster, the thread's alone, */
+	List followed;		/* as are these: of follow_t */
+	last_nodes_t *last_nodes;
 	struct timespec last_followed; /* when the newest was added */
 	time_t scanned_update;	/* last_job_update at the last scan */
 	time_t conf_update;	/* slurm.conf's, then */
@@ -89,6 +90,17 @@ static bool _stopping(release_t *release)
 }
 
 /*
+ * This slurmctld is the one that works. The first of the configured ones never
+ * stands by again, but in 24.11 forgets its control_time when it could not
+ * reconfigure and goes on.
+ */
+static bool _in_control(release_t *release)
+{
+	release->had_control |= (control_time != 0);
+	return control_time || (slurmctld_primary && release->had_control);
+}
+
+/*
  * Take slurmctld's locks. RET false, with no lock held, when this slurmctld is
  * not the one in control or the thread is to end.
  */
@@ -97,7 +109,7 @@ static bool _lock(release_t *release, slurmctld_lock_t locks)
 	_set_in_lock(release, true);
 	lock_slurmctld(locks);
 	if (!_stopping(release) && !slurmctld_config.shutdown_time &&
-	    control_time && job_list)
+	    _in_control(release) && job_list)
 		return true;
 	unlock_slurmctld(locks);
 	_set_in_lock(release, false);
@@ -223,7 +235,8 @@ static void *_run(void *arg)
 
 	while (!_stopping(release)) {
 		site_refresh();
-		history_refresh();
+		if (_in_control(release)) /* a backup's day will come */
+			history_refresh();
 		if (history_is_due())
 			_look_at_nodes(release);
 		if (seconds_since(&scanned) * 1000 >= RELEASE_SCAN_MS) {

@@ -37,15 +37,20 @@ extern void judge_restore_job(job_record_t *job_ptr, const job_state_t *state)
 extern int judge(const job_test_t *test, bitstr_t *bitmap,
 		 List preemptee_candidates, decision_t *decision)
 {
+	bool spread = acrf_cannot_be_spread(test->job_ptr);
 	struct timespec start;
 	int rc;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
+	if (spread)	/* only a preference */
+		test->job_ptr->bit_flags &= ~SPREAD_JOB;
 	rc = delegate.job_test(test->job_ptr, bitmap, test->min_nodes,
 			       test->max_nodes, test->req_nodes, test->mode,
 			       preemptee_candidates, test->preemptee_job_list,
 			       ACRF_JOB_TEST_LAST(test->excluded,
 						  test->will_run));
+	if (spread)
+		test->job_ptr->bit_flags |= SPREAD_JOB;
 	decision->delegate_us += us_since(&start, CLOCK_MONOTONIC);
 	return rc;
 }

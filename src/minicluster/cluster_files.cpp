@@ -69,6 +69,7 @@ std::string cloud_node_lines(const ClusterOptions& options) {
       "SuspendProgram=/bin/true\n"
       "SuspendTime=60\n"
       "ResumeRate=0\nSuspendRate=0\n"
+      "SlurmctldDebug=verbose\n"  // for DebugFlags=Power to say when that thread has looked
       "SlurmctldParameters=power_save_min_interval=65535,power_save_interval=65535\n"
       "PrivateData=cloud\n"
       "NodeName={} NodeAddr=255.255.255.255 Sockets=2 CoresPerSocket=64 ThreadsPerCore=1 "

@@ -130,8 +130,9 @@ TEST_F(Policies, UsersCannotTakeAwayWhatTheSiteRequiresAndAdminsCan) {
   const auto id = "JobId=" + std::string(trim(submitted.output));
   const auto refused = user({"scontrol", "update", id, "Requeue=0"});
   EXPECT_FALSE(refused.ok());
-  if (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0))  // 22.05: only the log has the reason
+  if (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)) {  // 22.05: only the log has the reason
     EXPECT_THAT(refused.errors, HasSubstr("such jobs must come back after a fault: Requeue=0"));
+  }
   EXPECT_FALSE(user({"scontrol", "update", id, "TimeLimit=3:00:00"}).ok());
   EXPECT_TRUE(user({"scontrol", "update", id, "TimeLimit=30"}).ok());
   EXPECT_THAT(text_of(cluster().path("log/slurmctld.log")),
