@@ -43,6 +43,7 @@ Watcher::Watcher(const Config& config, std::string node, IncidentStore store,
       probe_(std::move(probe)),
       next_sample_(Clock::now()),
       next_save_(Clock::now()),
+      catalog_(Catalog::with_rules(config.faults)),
       tracker_(node_) {
   responder_ = std::make_unique<Responder>(store_, [this](const Incident& incident) {
     const std::lock_guard lock(tracker_mutex_);
@@ -74,7 +75,7 @@ void Watcher::resume_unfinished() {
       continue;
     }
     // What was only observed is news again to a daemon that may act.
-    const bool acts = evacuates_node(incident.root.verdict.action);
+    const bool acts = evacuates(incident.root.verdict);
     if (acts && !incident.enforced && config_.mode == Mode::kEnforce) continue;
     tracker_.update(incident);
     if (incident.phase == Phase::kDone) continue;
@@ -129,11 +130,13 @@ void Watcher::read_kernel_log() {
 
 void Watcher::handle_record(const KernelRecord& record) {
   if (!record.from_kernel) return;
-  const auto xid = parse_xid(record.message);
-  if (!xid) return;
+  LogLine line;
+  line.message = record.message;
+  const auto found = classify_line(line, catalog_);
+  if (found.rank == 0 || !found.gpu) return;
   Event event;
-  event.verdict = classify_xid(xid->code);
-  event.gpu = xid->gpu;
+  event.verdict = found.verdict;
+  event.gpu = *found.gpu;
   event.source = "kernel log";
   event.evidence = std::string(record.message);
   event.discriminator = std::to_string(record.sequence) + "/" + std::to_string(record.uptime_us);
@@ -196,7 +199,7 @@ void Watcher::observe(Event event) {
 }
 
 void Watcher::open_incident(Incident incident) {
-  const bool acts = evacuates_node(incident.root.verdict.action);
+  const bool acts = evacuates(incident.root.verdict);
   incident.enforced = acts && config_.mode == Mode::kEnforce;
   if (!incident.enforced) incident.phase = Phase::kDone;
   if (!acts) {

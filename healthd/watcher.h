@@ -12,6 +12,7 @@
 
 #include "actions/responder.h"
 #include "common/incident_store.h"
+#include "core/classify.h"
 #include "core/config.h"
 #include "core/incident.h"
 #include "sources/gpu_inventory.h"
@@ -57,6 +58,7 @@ class Watcher {
   Clock::time_point next_sample_;
   Clock::time_point next_save_;
   std::mutex tracker_mutex_;  // the Responder's thread closes incidents
+  Catalog catalog_;
   IncidentTracker tracker_;
   std::unique_ptr<Responder> responder_;
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,9 @@ enum class Action {
 std::string_view name_of(Severity severity);
 std::string_view name_of(Scope scope);
 std::string_view name_of(Action action);
+std::optional<Severity> parse_severity(std::string_view name);
+std::optional<Scope> parse_scope(std::string_view name);
+std::optional<Action> parse_action(std::string_view name);
 
 struct Verdict {
   std::string fault_class;
@@ -34,14 +38,16 @@ struct Verdict {
   Action action = Action::kWatch;
 };
 
-// A code that is not in the catalog is watched, never acted on.
-Verdict classify_xid(int code);
-
 // The driver answers that a GPU is gone: the same fault as Xid 79, seen from the other side.
 Verdict classify_lost_gpu();
 
-// Actions that take the node out of service and its jobs elsewhere.
+// Actions that take the node out of service and its jobs elsewhere. A GPU that needs a reset cannot
+// serve, so this is one of them.
 bool evacuates_node(Action action);
+
+// A verdict takes the node out of service only from critical on: what is a warning can wait for the
+// end of the job.
+bool evacuates(const Verdict& verdict);
 
 // One observation, from whichever source.
 struct Event {

@@ -8,7 +8,7 @@ namespace {
 
 Event lost_gpu(const std::string& discriminator, std::int64_t at, std::uint8_t bus = 0x1a) {
   Event event;
-  event.verdict = classify_xid(79);
+  event.verdict = classify_lost_gpu();
   event.gpu = {0, bus, 0};
   event.boot_id = "boot-a";
   event.source = "kernel log";
@@ -37,7 +37,7 @@ TEST(Incident, OtherGpusAndOtherClassesAreTheirOwn) {
   EXPECT_TRUE(tracker.observe(lost_gpu("1", 1000)));
   EXPECT_TRUE(tracker.observe(lost_gpu("2", 1000, 0x2b)));
   auto other = lost_gpu("3", 1000);
-  other.verdict = classify_xid(13);
+  other.verdict.fault_class = "app_fault";
   EXPECT_TRUE(tracker.observe(other));
 }
 
