@@ -6,7 +6,7 @@
 namespace acrf {
 namespace {
 
-constexpr int kMaxXid = 0xffff;
+constexpr int kMaxXid = 9'999'999;
 
 std::string hex(std::uint64_t number, int digits) {
   constexpr char kHex[] = "0123456789abcdef";
@@ -31,7 +31,7 @@ std::optional<PciAddress> take_pci_address(std::string_view& text) {
   const std::uint64_t domain = count == 3 ? parts[0] : 0;
   const std::uint64_t bus = parts[count - 2];
   const std::uint64_t device = parts[count - 1];
-  if (domain > 0xffffffff || bus > 0xff || device > 0x1f) return std::nullopt;
+  if (domain > 0xffffffff || bus > 0xff || device > 0xff) return std::nullopt;
   if (take_prefix(rest, ".") && !take_unsigned(rest, 16)) return std::nullopt;
   text = rest;
   return PciAddress{static_cast<std::uint32_t>(domain), static_cast<std::uint8_t>(bus),
