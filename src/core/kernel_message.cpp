@@ -43,8 +43,11 @@ std::string_view first_word(std::string_view text) {
 }
 
 const Driver* find_driver(std::string_view word) {
-  for (const auto& driver : kDrivers)
+  if (word.empty()) return nullptr;
+  for (const auto& driver : kDrivers) {
+    if (driver.word.front() != word.front()) continue;  // nearly all of them
     if (driver.is_prefix ? starts_with(word, driver.word) : word == driver.word) return &driver;
+  }
   return nullptr;
 }
 

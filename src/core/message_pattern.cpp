@@ -105,8 +105,15 @@ bool MessagePattern::fits(std::string_view text) const {
   std::size_t at = 0;
   if (!parts_fit(pieces_.front(), text, at)) return false;
   for (std::size_t piece = 1; piece < pieces_.size(); ++piece) {
-    while (!parts_fit(pieces_[piece], text, at))
-      if (++at > text.size()) return false;
+    const auto& parts = pieces_[piece];
+    const bool opens_with_text = !parts.empty() && parts.front().kind == Kind::kText;
+    const char first = opens_with_text ? parts.front().text.front() : '\0';
+    for (;; ++at) {
+      if (first)
+        while (at < text.size() && lower(text[at]) != first) ++at;
+      if (at > text.size()) return false;
+      if (parts_fit(parts, text, at)) break;
+    }
   }
   return true;
 }
