@@ -131,6 +131,28 @@ LineVerdict classify_line(std::string_view text, const Catalog& catalog) {
   return classify_line(parse_log_line(text), catalog);
 }
 
+std::optional<Event> event_of(const LineVerdict& line) {
+  const bool is_companion = line.xid && line.verdict.fault_class == "teardown";
+  const bool is_recovery = line.verdict.fault_class == "recovered" && line.gpu;
+  if (line.rank == 0 && !is_companion && !is_recovery) return std::nullopt;
+  Event event;
+  event.verdict = line.verdict;
+  event.rank = line.rank;
+  event.xid = line.xid;
+  event.sxid = line.sxid;
+  event.caused_by = line.caused_by;
+  event.location = line.location;
+  event.blames_peer = line.suspect == "peer";
+  if (line.gpu) {
+    event.gpu = *line.gpu;
+  } else if (line.sxid) {
+    event.part = "fabric";
+  } else {
+    event.part = line.device ? to_string(*line.device) : "node";
+  }
+  return event;
+}
+
 std::string health_state(const LineVerdict& line) {
   const auto& verdict = line.verdict;
   if (verdict.action == Action::kIgnore) return "HEALTHY";

@@ -63,6 +63,16 @@ Verdict classify_lost_gpu() {
   return {"gpu_lost", Severity::kFatal, Scope::kGpu, Action::kRebootNode};
 }
 
+std::string place_of(const Event& event) {
+  return event.part.empty() ? to_string(event.gpu) : event.part;
+}
+
+std::string label_of(const Event& event) {
+  if (event.xid) return "xid " + std::to_string(*event.xid);
+  if (event.sxid) return "sxid " + std::to_string(*event.sxid);
+  return event.verdict.fault_class;
+}
+
 bool evacuates_node(Action action) {
   return action == Action::kResetGpu || action == Action::kRebootNode || action == Action::kDrain ||
          action == Action::kRma;

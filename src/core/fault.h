@@ -53,12 +53,27 @@ bool evacuates(const Verdict& verdict);
 struct Event {
   Verdict verdict;
   PciAddress gpu;
+  std::string part;      // of the node, where it is no GPU: "fabric", "node" or a device's address
   std::string gpu_uuid;  // empty while unknown
   std::string boot_id;
   std::string source;         // "kernel log", "nvml"
   std::string evidence;       // the line or reading itself
   std::string discriminator;  // with boot_id, this observation's lasting name
   std::int64_t unix_s = 0;    // when it happened
+
+  int rank = 60;  // among the events of a burst the highest is the root; 0: opens no incident
+  std::optional<int> xid, sxid;
+  std::optional<int> caused_by;            // the Xid that the line names as its cause
+  std::string location;                    // inside the GPU: "GPC1/TPC3", "link 14"
+  std::optional<PciAddress> peer;          // the other end of the link, where that is known
+  bool blames_peer = false;                // the line says that the other end is to blame
+  std::optional<std::uint64_t> job, user;  // who had the GPU then; nothing: not known
 };
+
+// "0000:1a:00", or the part of the node.
+std::string place_of(const Event& event);
+
+// "xid 79", "sxid 20034" or the class.
+std::string label_of(const Event& event);
 
 }  // namespace acrf
