@@ -31,6 +31,28 @@ std::string printable(std::string_view text) {
   return text.size() > kMost ? shown + "..." : shown;
 }
 
+std::string incident_json(const Incident& incident) {
+  const auto& root = incident.root;
+  nlohmann::ordered_json json = {
+      {"id", incident.id},
+      {"class", root.verdict.fault_class},
+      {"action", name_of(root.verdict.action)},
+      {"severity", name_of(root.verdict.severity)},
+      {"scope", name_of(root.verdict.scope)},
+  };
+  if (root.xid) json["xid"] = *root.xid;
+  if (root.sxid) json["sxid"] = *root.sxid;
+  if (root.part.empty()) json["gpu"] = to_string(root.gpu);
+  if (!root.part.empty()) json["part"] = root.part;
+  json["root"] = {{"line", std::stoull(root.discriminator)}, {"text", root.evidence}};
+  json["count"] = incident.count;
+  json["lines"] = incident.lines;
+  json["companions"] = incident.companions;
+  json["places"] = incident.places;
+  json["closed"] = !incident.outcome.empty();
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 }  // namespace
 
 std::string verdict_json(const LineVerdict& line, std::size_t number) {
@@ -62,6 +84,36 @@ std::string verdict_heading() {
 std::string verdict_row(const LineVerdict& line, std::size_t number, std::string_view text) {
   return fmt::format(kRow, number, name_of(line.verdict.action), name_of(line.verdict.severity),
                      line.verdict.fault_class, code_of(line), place_of(line), printable(text));
+}
+
+void IncidentReport::take(std::string_view text, std::size_t line) {
+  auto reading = reader_.read(parse_log_line(text));
+  if (!reading.event) return;
+  auto& event = *reading.event;
+  event.source = "log";
+  event.discriminator = std::to_string(line);
+  event.evidence = std::string(text);
+  history_.judge(event);
+  tracker_.observe(event);
+}
+
+std::string IncidentReport::to_json() const {
+  std::string lines;
+  for (const auto& incident : tracker_.incidents()) lines += incident_json(incident) + "\n";
+  return lines;
+}
+
+std::string IncidentReport::to_text() const {
+  std::string lines = fmt::format("{:<11}  {:<8}  {:<22}  {:<12}  {:>5}  {:>6}  {}\n", "ACTION",
+                                  "SEVERITY", "CLASS", "WHERE", "COUNT", "LINES", "ROOT");
+  for (const auto& incident : tracker_.incidents()) {
+    const auto& root = incident.root;
+    lines += fmt::format("{:<11}  {:<8}  {:<22}  {:<12}  {:>5}  {:>6}  line {}: {}\n",
+                         name_of(root.verdict.action), name_of(root.verdict.severity),
+                         root.verdict.fault_class, place_of(root), incident.count, incident.lines,
+                         root.discriminator, printable(root.evidence));
+  }
+  return lines;
 }
 
 }  // namespace acrf

@@ -6,6 +6,9 @@
 #include <string_view>
 
 #include "core/classify.h"
+#include "core/fault_history.h"
+#include "core/incident.h"
+#include "core/line_reader.h"
 
 namespace acrf {
 
@@ -15,5 +18,23 @@ std::string verdict_json(const LineVerdict& verdict, std::size_t line);
 // One row; `text` is the line itself.
 std::string verdict_row(const LineVerdict& verdict, std::size_t line, std::string_view text);
 std::string verdict_heading();
+
+// What acrf-healthd would make of the log: incidents. Nobody's jobs are known to a file, so the
+// rules that need to know who had the GPU stay silent.
+class IncidentReport {
+ public:
+  explicit IncidentReport(const Catalog& catalog) : reader_(catalog) {}
+
+  void take(std::string_view text, std::size_t line);
+
+  // One line each, the oldest incident first: JSON, or text for people.
+  std::string to_json() const;
+  std::string to_text() const;
+
+ private:
+  LineReader reader_;
+  FaultHistory history_;
+  IncidentTracker tracker_{"log"};
+};
 
 }  // namespace acrf

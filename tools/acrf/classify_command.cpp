@@ -29,24 +29,39 @@ Result<Catalog> site_catalog(const CommandLine& line) {
   return Catalog::with_rules(std::move(config->faults));
 }
 
-void classify_stream(std::istream& input, const CommandLine& line, const Catalog& catalog) {
-  if (!line.json) fmt::print("{}", verdict_heading());
+// Calls `take` with each line and its number.
+template <typename Take>
+void each_line(std::istream& input, const Take& take) {
   std::string text;
   for (std::size_t number = 1; std::getline(input, text); ++number) {
     if (text.size() > kLongestLine) text.resize(kLongestLine);
+    take(text, number);
+  }
+}
+
+void print_verdicts(std::istream& input, bool as_json, const Catalog& catalog) {
+  if (!as_json) fmt::print("{}", verdict_heading());
+  each_line(input, [&](const std::string& text, std::size_t number) {
     const auto verdict = classify_line(text, catalog);
-    if (line.json) {
+    if (as_json) {
       fmt::print("{}\n", verdict_json(verdict, number));
     } else {
       fmt::print("{}", verdict_row(verdict, number, text));
     }
-  }
+  });
+}
+
+void print_incidents(std::istream& input, bool as_json, const Catalog& catalog) {
+  IncidentReport report(catalog);
+  each_line(input, [&](const std::string& text, std::size_t number) { report.take(text, number); });
+  fmt::print("{}", as_json ? report.to_json() : report.to_text());
 }
 
 void classify(CommandLine& line, const Classify& options) {
   const auto catalog = site_catalog(line);
   if (!catalog) return fail(line, catalog.error());
-  if (options.file.empty() || options.file == "-") return classify_stream(std::cin, line, *catalog);
+  const auto print = options.incidents ? print_incidents : print_verdicts;
+  if (options.file.empty() || options.file == "-") return print(std::cin, line.json, *catalog);
   struct stat status {};
   if (::stat(options.file.c_str(), &status) != 0)
     return fail(line, system_error("open " + options.file));
@@ -54,7 +69,7 @@ void classify(CommandLine& line, const Classify& options) {
     return fail(line, {ErrorCode::kInvalid, options.file + " is a directory, not a log"});
   std::ifstream input(options.file, std::ios::binary);
   if (!input) return fail(line, system_error("open " + options.file));
-  classify_stream(input, line, *catalog);
+  print(input, line.json, *catalog);
   if (input.bad()) fail(line, system_error("read " + options.file));
 }
 
