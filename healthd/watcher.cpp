@@ -227,7 +227,9 @@ void Watcher::open_incident(Incident incident) {
   incident.enforced = acts && config_.mode == Mode::kEnforce;
   if (!incident.enforced) incident.phase = Phase::kDone;
   if (!acts) {
-    spdlog::warn("incident {}: {}; watching", incident.id, describe(incident));
+    const auto& shadowed = incident.root.shadowed;
+    spdlog::warn("incident {}: {}; watching{}", incident.id, describe(incident),
+                 shadowed ? fmt::format(" (Mode=shadow: would {})", name_of(*shadowed)) : "");
     incident.outcome = "watched";
   } else if (!incident.enforced) {
     spdlog::warn("incident {}: {}; Mode=observe: would drain node {} ({}) and requeue its jobs",

@@ -142,6 +142,7 @@ std::optional<Event> event_of(const LineVerdict& line) {
   event.sxid = line.sxid;
   event.caused_by = line.caused_by;
   event.location = line.location;
+  event.shadowed = line.shadowed;
   event.blames_peer = line.suspect == "peer";
   if (line.gpu) {
     event.gpu = *line.gpu;

@@ -67,6 +67,7 @@ struct Event {
   std::string location;                    // inside the GPU: "GPC1/TPC3", "link 14"
   std::optional<PciAddress> peer;          // the other end of the link, where that is known
   bool blames_peer = false;                // the line says that the other end is to blame
+  std::optional<Action> shadowed;          // what a rule in Mode=shadow would ask for
   std::optional<std::uint64_t> job, user;  // who had the GPU then; nothing: not known
 };
 

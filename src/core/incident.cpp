@@ -12,7 +12,6 @@ constexpr std::int64_t kSameEventSeconds = 5;
 constexpr std::int64_t kBurstSeconds = 180;
 constexpr std::int64_t kStickySeconds = 3 * 3600;
 constexpr std::int64_t kEchoSeconds = 60;
-constexpr std::size_t kMostBursts = 256;
 constexpr std::size_t kMostNotes = 64;  // companions, places and kinds that one burst remembers
 constexpr std::string_view kReasonPrefix = "ACRF: ";
 constexpr std::string_view kNode = "node";
@@ -118,9 +117,11 @@ bool IncidentTracker::takes_in(const Burst& burst, const Event& event) const {
   // Two faults of a node that name no device have nothing to do with each other.
   const bool is_here =
       event.part == kNode ? same_fault : holds(burst.incident.places, place_of(event));
-  if (is_here && same_fault && is_sticky(root)) return since <= kStickySeconds;
+  if (is_here && same_fault && is_sticky(root))
+    return since <= kStickySeconds && since >= -kStickySeconds;
   if (is_here && is_recovery(event)) return true;
-  if (since > kBurstSeconds) return false;
+  // A clock that goes back that far is another clock, or another boot.
+  if (since > kBurstSeconds || since < -kBurstSeconds) return false;
   return is_here || is_follower(event) || is_related(root, event);
 }
 
@@ -136,7 +137,7 @@ IncidentTracker::Burst* IncidentTracker::find_burst(const Event& event) {
 }
 
 void IncidentTracker::forget_oldest() {
-  if (bursts_.size() <= kMostBursts) return;
+  if (bursts_.size() <= most_) return;
   bursts_.erase(std::min_element(bursts_.begin(), bursts_.end(), [](const auto& a, const auto& b) {
     return a.last_event_s < b.last_event_s;
   }));

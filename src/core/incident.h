@@ -66,7 +66,9 @@ struct Change {
 
 class IncidentTracker {
  public:
-  explicit IncidentTracker(std::string node) : node_(std::move(node)) {}
+  // Remembers so many incidents; the one without news for longest goes first.
+  explicit IncidentTracker(std::string node, std::size_t most = 256)
+      : node_(std::move(node)), most_(most) {}
 
   // Takes the event into the burst it belongs to: events of one place less than 180 s apart, or,
   // for faults that come back for hours, of one class within three. Faults of NVLink and the bus
@@ -103,6 +105,7 @@ class IncidentTracker {
   void forget_oldest();
 
   std::string node_;
+  std::size_t most_;
   std::vector<Burst> bursts_;
 };
 

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/text.h"
+
 namespace acrf {
 namespace {
 
@@ -44,7 +46,11 @@ std::string incident_json(const Incident& incident) {
   if (root.sxid) json["sxid"] = *root.sxid;
   if (root.part.empty()) json["gpu"] = to_string(root.gpu);
   if (!root.part.empty()) json["part"] = root.part;
-  json["root"] = {{"line", std::stoull(root.discriminator)}, {"text", root.evidence}};
+  auto& said = json["root"] = {{"line", parse_unsigned(root.discriminator).value_or(0)},
+                               {"class", root.verdict.fault_class}};
+  for (const auto* key : {"xid", "sxid", "gpu"})
+    if (json.contains(key)) said[key] = json[key];
+  said["text"] = root.evidence;
   json["count"] = incident.count;
   json["lines"] = incident.lines;
   json["companions"] = incident.companions;

@@ -34,7 +34,7 @@ class IncidentReport {
  private:
   LineReader reader_;
   FaultHistory history_;
-  IncidentTracker tracker_{"log"};
+  IncidentTracker tracker_{"log", 4096};
 };
 
 }  // namespace acrf
