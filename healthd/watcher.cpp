@@ -26,8 +26,11 @@ std::int64_t unix_time_of(std::uint64_t uptime_us) {
 
 std::string describe(const Incident& incident) {
   const auto& root = incident.root;
-  return fmt::format("{} on GPU {} ({}), {}, seen in the {}: {}", root.verdict.fault_class,
-                     to_string(root.gpu), root.gpu_uuid.empty() ? "UUID unknown" : root.gpu_uuid,
+  const std::string where =
+      !root.part.empty() ? "the " + root.part
+                         : fmt::format("GPU {} ({})", to_string(root.gpu),
+                                       root.gpu_uuid.empty() ? "UUID unknown" : root.gpu_uuid);
+  return fmt::format("{} on {}, {}, seen in the {}: {}", root.verdict.fault_class, where,
                      name_of(root.verdict.severity), root.source, root.evidence);
 }
 
@@ -43,6 +46,8 @@ Watcher::Watcher(const Config& config, std::string node, IncidentStore store,
       probe_(std::move(probe)),
       next_sample_(Clock::now()),
       next_save_(Clock::now()),
+      catalog_(Catalog::with_rules(config.faults)),
+      lines_(catalog_),
       tracker_(node_) {
   responder_ = std::make_unique<Responder>(store_, [this](const Incident& incident) {
     const std::lock_guard lock(tracker_mutex_);
@@ -74,7 +79,7 @@ void Watcher::resume_unfinished() {
       continue;
     }
     // What was only observed is news again to a daemon that may act.
-    const bool acts = evacuates_node(incident.root.verdict.action);
+    const bool acts = evacuates(incident.root.verdict);
     if (acts && !incident.enforced && config_.mode == Mode::kEnforce) continue;
     tracker_.update(incident);
     if (incident.phase == Phase::kDone) continue;
@@ -129,16 +134,27 @@ void Watcher::read_kernel_log() {
 
 void Watcher::handle_record(const KernelRecord& record) {
   if (!record.from_kernel) return;
-  const auto xid = parse_xid(record.message);
-  if (!xid) return;
-  Event event;
-  event.verdict = classify_xid(xid->code);
-  event.gpu = xid->gpu;
+  LogLine line;
+  line.message = record.message;
+  auto found = lines_.read(line).event;
+  if (!found) return;
+  auto& event = *found;
+  // A PCIe error that some device gets over is a reason to act only where a GPU is concerned.
+  if (event.verdict.fault_class == "pcie_nonfatal" && !names_gpu(event))
+    event.verdict.action = Action::kWatch;
   event.source = "kernel log";
   event.evidence = std::string(record.message);
   event.discriminator = std::to_string(record.sequence) + "/" + std::to_string(record.uptime_us);
   event.unix_s = unix_time_of(record.uptime_us);
   observe(std::move(event));
+}
+
+// The GPU of an event, or of a port's report that names the GPU as the source.
+bool Watcher::names_gpu(const Event& event) const {
+  if (event.part.empty()) return true;
+  std::string_view part = event.part;
+  const auto address = take_pci_address(part);
+  return address && !gpus_.uuid_at(*address).empty();
 }
 
 void Watcher::sample_when_due(Clock::time_point now) {
@@ -186,21 +202,34 @@ void Watcher::probe_failed(const std::string& why) {
 
 void Watcher::observe(Event event) {
   event.boot_id = boot_id_;
-  event.gpu_uuid = gpus_.uuid_at(event.gpu);
-  std::optional<Incident> incident;
+  if (event.part.empty()) event.gpu_uuid = gpus_.uuid_at(event.gpu);
+  history_.judge(event);
+  std::optional<Change> change;
   {
     const std::lock_guard lock(tracker_mutex_);
-    incident = tracker_.observe(event);
+    change = tracker_.observe(event);
   }
-  if (incident) open_incident(std::move(*incident));
+  if (change) follow(*change);
+}
+
+// The responder acts on an incident once; a stronger root is news for it only when there was
+// nothing to act on before.
+void Watcher::follow(const Change& change) {
+  if (change.kind == Change::Kind::kOpened || change.newly_evacuates)
+    return open_incident(change.incident);
+  spdlog::warn("incident {}: {}: {}", change.incident.id,
+               change.kind == Change::Kind::kClosed ? "needs nothing any more" : "its root is now",
+               describe(change.incident));
 }
 
 void Watcher::open_incident(Incident incident) {
-  const bool acts = evacuates_node(incident.root.verdict.action);
+  const bool acts = evacuates(incident.root.verdict);
   incident.enforced = acts && config_.mode == Mode::kEnforce;
   if (!incident.enforced) incident.phase = Phase::kDone;
   if (!acts) {
-    spdlog::warn("incident {}: {}; watching", incident.id, describe(incident));
+    const auto& shadowed = incident.root.shadowed;
+    spdlog::warn("incident {}: {}; watching{}", incident.id, describe(incident),
+                 shadowed ? fmt::format(" (Mode=shadow: would {})", name_of(*shadowed)) : "");
     incident.outcome = "watched";
   } else if (!incident.enforced) {
     spdlog::warn("incident {}: {}; Mode=observe: would drain node {} ({}) and requeue its jobs",

@@ -12,8 +12,11 @@
 
 #include "actions/responder.h"
 #include "common/incident_store.h"
+#include "core/classify.h"
 #include "core/config.h"
+#include "core/fault_history.h"
 #include "core/incident.h"
+#include "core/line_reader.h"
 #include "sources/gpu_inventory.h"
 #include "sources/kernel_log_source.h"
 #include "sources/probe.h"
@@ -39,12 +42,14 @@ class Watcher {
   bool wait(int signal_fd);
   void read_kernel_log();
   void handle_record(const KernelRecord& record);
+  bool names_gpu(const Event& event) const;
   void sample_when_due(Clock::time_point now);
   void handle_answer();
   void kill_late_probe(Clock::time_point now);
   void probe_failed(const std::string& why);
   void observe(Event event);
   void open_incident(Incident incident);
+  void follow(const Change& change);
 
   const Config& config_;
   std::string node_;
@@ -57,6 +62,9 @@ class Watcher {
   Clock::time_point next_sample_;
   Clock::time_point next_save_;
   std::mutex tracker_mutex_;  // the Responder's thread closes incidents
+  Catalog catalog_;
+  LineReader lines_;
+  FaultHistory history_;
   IncidentTracker tracker_;
   std::unique_ptr<Responder> responder_;
 };

@@ -54,6 +54,9 @@ Incident parse_incident(const json& record) {
   root.evidence = record.at("evidence");
   root.discriminator = record.at("discriminator");
   root.unix_s = record.at("time");
+  root.part = record.value("part", "");
+  root.rank = record.value("rank", root.rank);
+  if (record.contains("xid")) root.xid = record.at("xid").get<int>();
   return incident;
 }
 
@@ -63,25 +66,28 @@ bool is_record(const fs::path& path) { return path.extension() == ".json"; }
 
 std::string to_json(const Incident& incident) {
   const auto& root = incident.root;
-  const json record = {{"id", incident.id},
-                       {"node", incident.node},
-                       {"phase", name_of(incident.phase)},
-                       {"enforced", incident.enforced},
-                       {"drained", incident.drained_unix_s},
-                       {"closed", incident.closed_unix_s},
-                       {"taken_over", incident.taken_over},
-                       {"outcome", incident.outcome},
-                       {"class", root.verdict.fault_class},
-                       {"severity", name_of(root.verdict.severity)},
-                       {"scope", name_of(root.verdict.scope)},
-                       {"action", name_of(root.verdict.action)},
-                       {"gpu", to_string(root.gpu)},
-                       {"gpu_uuid", root.gpu_uuid},
-                       {"boot_id", root.boot_id},
-                       {"source", root.source},
-                       {"evidence", root.evidence},
-                       {"discriminator", root.discriminator},
-                       {"time", root.unix_s}};
+  json record = {{"id", incident.id},
+                 {"node", incident.node},
+                 {"phase", name_of(incident.phase)},
+                 {"enforced", incident.enforced},
+                 {"drained", incident.drained_unix_s},
+                 {"closed", incident.closed_unix_s},
+                 {"taken_over", incident.taken_over},
+                 {"outcome", incident.outcome},
+                 {"class", root.verdict.fault_class},
+                 {"severity", name_of(root.verdict.severity)},
+                 {"scope", name_of(root.verdict.scope)},
+                 {"action", name_of(root.verdict.action)},
+                 {"gpu", to_string(root.gpu)},
+                 {"gpu_uuid", root.gpu_uuid},
+                 {"boot_id", root.boot_id},
+                 {"source", root.source},
+                 {"evidence", root.evidence},
+                 {"discriminator", root.discriminator},
+                 {"time", root.unix_s}};
+  record["rank"] = root.rank;
+  if (!root.part.empty()) record["part"] = root.part;
+  if (root.xid) record["xid"] = *root.xid;
   // A kernel line may hold any bytes; they must not make the record impossible to write.
   return record.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
 }

@@ -94,10 +94,10 @@ Status take_line(Config& config, std::string_view line, int number, std::string_
   return Done{};
 }
 
-bool is_policy(std::string_view line) {
+bool opens_with(std::string_view line, std::string_view key) {
   const auto equals = line.find('=');
   return equals != std::string_view::npos &&
-         equals_ignoring_case(trim(line.substr(0, equals)), "Policy");
+         equals_ignoring_case(trim(line.substr(0, equals)), key);
 }
 
 Status add_policy(Config& config, std::string_view line, int number, std::string_view origin) {
@@ -112,6 +112,21 @@ Status add_policy(Config& config, std::string_view line, int number, std::string
           origin, number,
           "Policy " + rule->name + " is already on line " + std::to_string(other.line));
   config.policies.push_back(std::move(*rule));
+  return Done{};
+}
+
+Status add_fault(Config& config, std::string_view line, int number, std::string_view origin) {
+  auto parsed = parse_conf_lines(line, origin);
+  if (!parsed) return conf_error(origin, number, "a Fault is a line of Key=value, without blanks");
+  parsed->front().number = number;
+  auto rule = parse_fault_rule(parsed->front(), origin);
+  if (!rule) return rule.error();
+  for (const auto& other : config.faults)
+    if (other.key() == rule->key())
+      return conf_error(
+          origin, number,
+          "Fault " + rule->key() + " is already on line " + std::to_string(other.line));
+  config.faults.push_back(std::move(*rule));
   return Done{};
 }
 
@@ -185,8 +200,10 @@ Result<Config> parse_config(std::string_view text, std::string_view origin) {
     const std::string whole(trim(joined));
     joined.clear();
     if (whole.empty()) continue;
-    const auto taken = is_policy(whole) ? add_policy(config, whole, first, origin)
-                                        : take_line(config, whole, first, origin);
+    const auto add = opens_with(whole, "Policy")  ? add_policy
+                     : opens_with(whole, "Fault") ? add_fault
+                                                  : take_line;
+    const auto taken = add(config, whole, first, origin);
     if (!taken) return taken.error();
   }
   return config;

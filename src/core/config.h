@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/fault_rule.h"
 #include "core/policy_rule.h"
 #include "core/result.h"
 
@@ -38,6 +39,7 @@ struct Config {
   int risk_job_hours = 24;
 
   std::vector<PolicyRule> policies;  // in the order of their lines
+  std::vector<FaultRule> faults;
 
   std::map<std::string, int> line_of;  // setting -> line that set it; absent: the default holds
 };

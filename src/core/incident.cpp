@@ -8,14 +8,75 @@
 namespace acrf {
 namespace {
 
+constexpr std::int64_t kSameEventSeconds = 5;
+constexpr std::int64_t kBurstSeconds = 180;
 constexpr std::int64_t kStickySeconds = 3 * 3600;
 constexpr std::int64_t kEchoSeconds = 60;
+constexpr std::size_t kMostNotes = 64;  // companions, places and kinds that one burst remembers
 constexpr std::string_view kReasonPrefix = "ACRF: ";
+constexpr std::string_view kNode = "node";
 
 std::string incident_id(const std::string& node, const Event& event) {
   const std::string observed = node + '\n' + event.boot_id + '\n' + event.source + '\n' +
-                               event.discriminator + '\n' + to_string(event.gpu);
+                               event.discriminator + '\n' + place_of(event);
   return node + "-" + fingerprint(observed).substr(0, 10);
+}
+
+// Faults that belong together although they show in different places.
+enum class Family { kOther, kLost, kLink, kBus, kProgram };
+
+Family family_of(const Event& event) {
+  const auto& name = event.verdict.fault_class;
+  if (name == "gpu_lost") return Family::kLost;
+  if (event.sxid || name == "nvlink" || name == "nvlink5") return Family::kLink;
+  if (starts_with(name, "pcie_") && name != "pcie_ce" && name != "pcie_secondary")
+    return Family::kBus;
+  if (name == "app_fault") return Family::kProgram;
+  return Family::kOther;
+}
+
+bool is_sticky(const Event& event) {
+  constexpr int kSticky[] = {74, 79, 95, 109, 119};
+  if (event.xid)
+    return std::find(std::begin(kSticky), std::end(kSticky), *event.xid) != std::end(kSticky);
+  return event.verdict.fault_class == "gpu_lost";
+}
+
+bool is_related(const Event& root, const Event& event) {
+  const auto a = family_of(root);
+  const auto b = family_of(event);
+  if (a == Family::kProgram && b == Family::kProgram)
+    return root.xid == event.xid && root.job == event.job;
+  if (a == Family::kLost) return b == Family::kLink || b == Family::kBus;
+  if (a == Family::kLink) return b == Family::kLost || b == Family::kLink;
+  return a == Family::kBus && b == Family::kLost;
+}
+
+// What only follows other faults: it joins whatever is open, and opens nothing.
+bool is_follower(const Event& event) { return event.verdict.fault_class == "teardown"; }
+
+bool is_recovery(const Event& event) { return event.verdict.fault_class == "recovered"; }
+
+bool holds(const std::vector<std::string>& list, const std::string& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+void add_once(std::vector<std::string>& list, const std::string& item) {
+  if (list.size() < kMostNotes && !holds(list, item)) list.push_back(item);
+}
+
+int strength(Action action) {
+  switch (action) {
+    case Action::kIgnore: return 0;
+    case Action::kWatch: return 1;
+    case Action::kRestartApp: return 2;
+    case Action::kCheckFabric: return 3;
+    case Action::kResetGpu: return 4;
+    case Action::kDrain: return 5;
+    case Action::kRebootNode: return 6;
+    case Action::kRma: return 7;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -37,8 +98,8 @@ std::optional<Phase> parse_phase(std::string_view name) {
 
 std::string drain_reason(const Incident& incident) {
   const auto& verdict = incident.root.verdict;
-  return std::string(kReasonPrefix) + verdict.fault_class + " " + to_string(incident.root.gpu) +
-         " " + std::string(name_of(verdict.action)) + " [" + incident.id + "]";
+  return std::string(kReasonPrefix) + verdict.fault_class + " " + place_of(incident.root) + " " +
+         std::string(name_of(verdict.action)) + " [" + incident.id + "]";
 }
 
 bool is_acrf_reason(std::string_view reason) { return starts_with(reason, kReasonPrefix); }
@@ -47,33 +108,178 @@ bool reason_names(std::string_view reason, const Incident& incident) {
   return is_acrf_reason(reason) && reason.find("[" + incident.id + "]") != std::string_view::npos;
 }
 
-IncidentTracker::Key IncidentTracker::key_of(const Event& event) {
-  return {event.verdict.fault_class + "@" + event.boot_id, event.gpu};
+bool IncidentTracker::takes_in(const Burst& burst, const Event& event) const {
+  const auto& root = burst.incident.root;
+  if (root.boot_id != event.boot_id) return false;
+  if (burst.reopens_s != 0 && event.unix_s > burst.reopens_s) return false;
+  const auto since = event.unix_s - burst.last_event_s;
+  const bool same_fault = root.verdict.fault_class == event.verdict.fault_class;
+  // Two faults of a node that name no device have nothing to do with each other.
+  const bool is_here =
+      event.part == kNode ? same_fault : holds(burst.incident.places, place_of(event));
+  if (is_here && same_fault && is_sticky(root))
+    return since <= kStickySeconds && since >= -kStickySeconds;
+  if (is_here && is_recovery(event)) return true;
+  // A clock that goes back that far is another clock, or another boot.
+  if (since > kBurstSeconds || since < -kBurstSeconds) return false;
+  return is_here || is_follower(event) || is_related(root, event);
 }
 
-std::optional<Incident> IncidentTracker::observe(const Event& event) {
-  const auto [known, is_new] = known_.try_emplace(key_of(event), Known{event.unix_s, 0});
-  if (!is_new) {
-    Known& before = known->second;
-    const bool same_burst = event.unix_s - before.last_event_s <= kStickySeconds;
-    const bool reopens = before.reopens_s != 0 && event.unix_s > before.reopens_s;
-    before.last_event_s = std::max(before.last_event_s, event.unix_s);
-    if (same_burst && !reopens) return std::nullopt;
-    before.reopens_s = 0;
+// The burst of the place itself goes before those of others, a newer before an older.
+IncidentTracker::Burst* IncidentTracker::find_burst(const Event& event) {
+  Burst* elsewhere = nullptr;
+  for (auto burst = bursts_.rbegin(); burst != bursts_.rend(); ++burst) {
+    if (!takes_in(*burst, event)) continue;
+    if (holds(burst->incident.places, place_of(event))) return &*burst;
+    if (!elsewhere) elsewhere = &*burst;
   }
-  Incident incident;
+  return elsewhere;
+}
+
+void IncidentTracker::forget_oldest() {
+  if (bursts_.size() <= most_) return;
+  bursts_.erase(std::min_element(bursts_.begin(), bursts_.end(), [](const auto& a, const auto& b) {
+    return a.last_event_s < b.last_event_s;
+  }));
+}
+
+Change IncidentTracker::open(const Event& event) {
+  Burst burst;
+  auto& incident = burst.incident;
   incident.id = incident_id(node_, event);
   incident.node = node_;
   incident.root = event;
-  return incident;
+  incident.lines = 0;
+  burst.last_event_s = event.unix_s;
+  burst.evacuated = evacuates(event.verdict);
+  note_event(burst, event);
+  incident.count = 1;
+  blame_ends(burst, event);
+  Change change{Change::Kind::kOpened, incident, burst.evacuated};
+  bursts_.push_back(std::move(burst));
+  forget_oldest();
+  return change;
+}
+
+// False for a line that repeats an event of the last seconds.
+bool IncidentTracker::note_event(Burst& burst, const Event& event) {
+  auto& incident = burst.incident;
+  ++incident.lines;
+  add_once(incident.places, place_of(event));
+  burst.last_event_s = std::max(burst.last_event_s, event.unix_s);
+  const auto kind = place_of(event) + "/" + label_of(event);
+  const auto last = burst.last_of.find(kind);
+  const bool is_new =
+      last == burst.last_of.end() || event.unix_s - last->second > kSameEventSeconds;
+  if (last != burst.last_of.end()) {
+    last->second = event.unix_s;
+  } else if (burst.last_of.size() < kMostNotes) {
+    burst.last_of.emplace(kind, event.unix_s);
+  }
+  return is_new;
+}
+
+void IncidentTracker::set_root(Burst& burst, const Event& event) {
+  auto& incident = burst.incident;
+  if (label_of(incident.root) != label_of(event))
+    add_once(incident.companions, label_of(incident.root));
+  std::erase(incident.companions, label_of(event));
+  incident.root = event;
+  incident.count = 1;
+}
+
+// Errors of a link show at both ends. The end that most pairs share is to blame; a line that blames
+// the other end counts for that one. True when that moved the root.
+bool IncidentTracker::blame_ends(Burst& burst, const Event& event) {
+  if (family_of(event) != Family::kLink || event.sxid) return false;
+  const auto here = place_of(event);
+  if (burst.link_events.size() < kMostNotes) burst.link_events.try_emplace(here, event);
+  if (!event.blames_peer) ++burst.blame[here];
+  if (event.peer) ++burst.blame[to_string(*event.peer)];
+  if (burst.blame.size() > 2 * kMostNotes) burst.blame.clear();
+  const auto& root = burst.incident.root;
+  if (family_of(root) != Family::kLink || root.sxid) return false;
+  const auto score = [&](const std::string& place) {
+    const auto found = burst.blame.find(place);
+    return found == burst.blame.end() ? 0 : found->second;
+  };
+  const Event* worst = nullptr;
+  for (const auto& [place, first] : burst.link_events)
+    if (score(place) > score(worst ? place_of(*worst) : place_of(root))) worst = &first;
+  if (!worst) return false;
+  const auto count = burst.incident.count;
+  set_root(burst, Event(*worst));
+  burst.incident.count = count;
+  return true;
+}
+
+std::optional<Change> IncidentTracker::join(Burst& burst, const Event& event) {
+  auto& incident = burst.incident;
+  if (is_recovery(event)) {
+    ++incident.lines;
+    burst.reopens_s = event.unix_s;
+    incident.outcome = "the driver says that nothing is needed any more";
+    return Change{Change::Kind::kClosed, incident, false};
+  }
+  const bool is_new = note_event(burst, event);
+  const bool is_root_kind = label_of(event) == label_of(incident.root);
+  if (is_root_kind) {
+    incident.count += is_new;
+  } else {
+    add_once(incident.companions, label_of(event));
+  }
+  bool changed = false;
+  if (event.rank > incident.root.rank) {
+    set_root(burst, event);
+    changed = true;
+  } else if ((event.xid == 154 || is_root_kind) &&
+             strength(event.verdict.action) > strength(incident.root.verdict.action)) {
+    // The driver's own word on what the GPU needs, or the same fault with more behind it.
+    incident.root.verdict.action = event.verdict.action;
+    incident.root.verdict.severity =
+        std::max(incident.root.verdict.severity, event.verdict.severity);
+    changed = true;
+  }
+  changed |= blame_ends(burst, event);
+  if (!changed) return std::nullopt;
+  const bool acts = evacuates(incident.root.verdict);
+  Change change{Change::Kind::kStronger, incident, acts && !burst.evacuated};
+  burst.evacuated |= acts;
+  return change;
+}
+
+std::optional<Change> IncidentTracker::observe(const Event& event) {
+  if (auto* burst = find_burst(event)) return join(*burst, event);
+  if (is_follower(event) || is_recovery(event) || event.rank == 0 ||
+      event.verdict.action == Action::kIgnore)
+    return std::nullopt;
+  return open(event);
 }
 
 void IncidentTracker::update(const Incident& incident) {
-  Known& known = known_[key_of(incident.root)];
-  known.last_event_s = std::max(known.last_event_s, incident.root.unix_s);
+  auto burst = std::find_if(bursts_.begin(), bursts_.end(),
+                            [&](const Burst& known) { return known.incident.id == incident.id; });
+  if (burst == bursts_.end()) {
+    Burst known;
+    known.incident = incident;
+    known.last_event_s = incident.root.unix_s;
+    known.evacuated = evacuates(incident.root.verdict);
+    add_once(known.incident.places, place_of(incident.root));
+    bursts_.push_back(std::move(known));
+    forget_oldest();
+    burst = std::find_if(bursts_.begin(), bursts_.end(),
+                         [&](const Burst& one) { return one.incident.id == incident.id; });
+    if (burst == bursts_.end()) return;
+  }
   if (incident.closed_unix_s == 0) return;
   const auto echo_s = incident.taken_over ? 0 : kEchoSeconds;
-  known.reopens_s = std::max(known.reopens_s, incident.closed_unix_s + echo_s);
+  burst->reopens_s = std::max(burst->reopens_s, incident.closed_unix_s + echo_s);
+}
+
+std::vector<Incident> IncidentTracker::incidents() const {
+  std::vector<Incident> all;
+  for (const auto& burst : bursts_) all.push_back(burst.incident);
+  return all;
 }
 
 }  // namespace acrf

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// From events to incidents: what one broken GPU says many times, and through several sources, is
-// one incident with one name. The name depends on what was observed and on nothing else, so that a
-// daemon that reads the same line again after a crash finds the incident it already has.
+// From events to incidents: what one broken part says many times, in many words and through several
+// sources, is one incident with one root and one name. The name depends on what was observed first
+// and on nothing else, so that a daemon that reads the same line again after a crash finds the
+// incident it already has.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/fault.h"
 
@@ -34,6 +37,12 @@ struct Incident {
   std::int64_t closed_unix_s = 0;   // when its handling ended; 0: it has not, or there was none
   bool taken_over = false;          // it ended because an admin resumed the node
   std::string outcome;              // for people: what was done
+
+  // What the burst holds so far.
+  int count = 1;                        // events of the root's kind; lines within 5 s are one
+  std::int64_t lines = 1;               // everything that was taken in
+  std::vector<std::string> companions;  // other kinds, "xid 45", in the order they came
+  std::vector<std::string> places;      // where, the first one first
 };
 
 // "ACRF: gpu_lost 0000:1a:00 reboot_node [id]"
@@ -43,29 +52,61 @@ std::string drain_reason(const Incident& incident);
 bool is_acrf_reason(std::string_view reason);
 bool reason_names(std::string_view reason, const Incident& incident);
 
+// What an event did to the incidents.
+struct Change {
+  enum class Kind {
+    kOpened,    // a new one
+    kStronger,  // a known one has a stronger root, or its root a stronger action; the id stays
+    kClosed,    // the driver says that the GPU needs nothing any more
+  };
+  Kind kind = Kind::kOpened;
+  Incident incident;
+  bool newly_evacuates = false;  // it takes the node out of service, and did not before
+};
+
 class IncidentTracker {
  public:
-  explicit IncidentTracker(std::string node) : node_(std::move(node)) {}
+  // Remembers so many incidents; the one without news for longest goes first.
+  explicit IncidentTracker(std::string node, std::size_t most = 256)
+      : node_(std::move(node)), most_(most) {}
 
-  // A new incident, or nothing when the event belongs to one already known: same class and GPU in
-  // the same boot within three hours of its last event. An incident whose handling has ended takes
-  // in only what follows within a minute, and none at all if an admin has resumed the node: the
-  // node may be in service again, and the next event deserves a look.
-  std::optional<Incident> observe(const Event& event);
+  // Takes the event into the burst it belongs to: events of one place less than 180 s apart, or,
+  // for faults that come back for hours, of one class within three. Faults of NVLink and the bus
+  // and a GPU that is lost belong together across places, as do the faults of one program on many
+  // GPUs. The earliest event of the highest rank is the root. An incident whose handling has ended
+  // takes in only what follows within a minute, and none at all if an admin has resumed the node:
+  // the node may be in service again, and the next event deserves a look. Nothing: no news.
+  std::optional<Change> observe(const Event& event);
 
   // Makes known an incident that was recorded before a restart, or that its handling has ended.
   void update(const Incident& incident);
 
+  // All that are remembered, the oldest first.
+  std::vector<Incident> incidents() const;
+
  private:
-  struct Known {
+  struct Burst {
+    Incident incident;
     std::int64_t last_event_s = 0;
     std::int64_t reopens_s = 0;  // events later than this open a new incident; 0: none do
+    std::map<std::string, std::int64_t> last_of;  // place and kind -> time, for the 5 s
+    std::map<std::string, int> blame;             // place -> link pairs it is an end of
+    std::map<std::string, Event> link_events;     // place -> its first event of a link
+    bool evacuated = false;
   };
-  using Key = std::pair<std::string, PciAddress>;  // class and boot, GPU
-  static Key key_of(const Event& event);
+
+  Burst* find_burst(const Event& event);
+  bool takes_in(const Burst& burst, const Event& event) const;
+  Change open(const Event& event);
+  std::optional<Change> join(Burst& burst, const Event& event);
+  static bool note_event(Burst& burst, const Event& event);
+  static void set_root(Burst& burst, const Event& event);
+  static bool blame_ends(Burst& burst, const Event& event);
+  void forget_oldest();
 
   std::string node_;
-  std::map<Key, Known> known_;
+  std::size_t most_;
+  std::vector<Burst> bursts_;
 };
 
 }  // namespace acrf

@@ -6,7 +6,7 @@
 namespace acrf {
 namespace {
 
-constexpr int kMaxXid = 0xffff;
+constexpr int kMaxXid = 9'999'999;
 
 std::string hex(std::uint64_t number, int digits) {
   constexpr char kHex[] = "0123456789abcdef";
@@ -31,7 +31,7 @@ std::optional<PciAddress> take_pci_address(std::string_view& text) {
   const std::uint64_t domain = count == 3 ? parts[0] : 0;
   const std::uint64_t bus = parts[count - 2];
   const std::uint64_t device = parts[count - 1];
-  if (domain > 0xffffffff || bus > 0xff || device > 0x1f) return std::nullopt;
+  if (domain > 0xffffffff || bus > 0xff || device > 0xff) return std::nullopt;
   if (take_prefix(rest, ".") && !take_unsigned(rest, 16)) return std::nullopt;
   text = rest;
   return PciAddress{static_cast<std::uint32_t>(domain), static_cast<std::uint8_t>(bus),
@@ -51,13 +51,44 @@ std::optional<Xid> parse_xid(std::string_view message) {
   // MIG: "(PCI:0000:1a:00 GPU-I:05)"; the whole GPU is what can be lost.
   const auto close = message.find(')');
   if (close == std::string_view::npos) return std::nullopt;
+  const auto instance = trim(message.substr(0, close));
   message.remove_prefix(close + 1);
   if (!take_prefix(message, ": ")) return std::nullopt;
   const auto code = take_unsigned(message);
   if (!code || *code == 0 || *code > kMaxXid) return std::nullopt;
   if (!message.empty() && message.front() != ',' && message.front() != ' ') return std::nullopt;
   take_prefix(message, ",");
-  return Xid{static_cast<int>(*code), *gpu, trim(message)};
+  const auto mig = starts_with(instance, "GPU-I:") ? instance : std::string_view();
+  return Xid{static_cast<int>(*code), *gpu, mig, trim(message)};
+}
+
+std::string_view without_process(std::string_view detail) {
+  constexpr std::size_t kLongestName = 15;  // of a process in Linux
+  for (int field = 0; field < 2; ++field) {
+    const bool is_name = starts_with(detail, "name=");
+    if (!is_name && !starts_with(detail, "pid=")) break;
+    // A name may hold commas: the last within its length ends it.
+    const auto end =
+        is_name ? detail.substr(0, 5 + kLongestName + 2).rfind(", ") : detail.find(", ");
+    if (end == std::string_view::npos) return is_name ? std::string_view() : detail;
+    detail = trim(detail.substr(end + 2));
+  }
+  return detail;
+}
+
+std::vector<std::uint32_t> registers_in(std::string_view detail) {
+  std::vector<std::uint32_t> registers;
+  const auto open = detail.rfind("(0x");
+  if (open == std::string_view::npos) return registers;
+  auto rest = detail.substr(open + 1);
+  while (registers.size() < 16 && take_prefix(rest, "0x")) {
+    const auto value = take_unsigned(rest, 16);
+    if (!value || *value > 0xffffffff) return {};
+    registers.push_back(static_cast<std::uint32_t>(*value));
+    while (!rest.empty() && (rest.front() == ',' || rest.front() == ' ')) rest.remove_prefix(1);
+  }
+  // A list that does not close was cut off, perhaps within a number.
+  return starts_with(rest, ")") ? registers : std::vector<std::uint32_t>();
 }
 
 }  // namespace acrf

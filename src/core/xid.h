@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace acrf {
 
@@ -29,8 +30,15 @@ std::string to_string(const PciAddress& address);
 struct Xid {
   int code = 0;
   PciAddress gpu;
+  std::string_view mig;     // "GPU-I:05"; empty: none is named
   std::string_view detail;  // what follows the code, points into the parsed message
 };
+
+// "pid='<unknown>', name=<unknown>, " off the detail. Users choose names: nothing in there counts.
+std::string_view without_process(std::string_view detail);
+
+// The numbers of "(0x0, 0x10000, 0x0)", the last such list in the text.
+std::vector<std::uint32_t> registers_in(std::string_view detail);
 
 // Only a message that opens with the driver's own words counts; a quotation inside another does
 // not.

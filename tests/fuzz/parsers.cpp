@@ -24,6 +24,10 @@ void feed_config(std::string_view text) {
     const auto again = parse_config(to_line(rule) + "\n", "again");
     if (again && !again->policies.empty()) require(to_line(again->policies[0]) == to_line(rule));
   }
+  for (const auto& rule : config->faults) {
+    const auto again = parse_config(to_line(rule) + "\n", "again");
+    require(again && to_line(again->faults.at(0)) == to_line(rule));
+  }
 }
 
 void feed_options(std::string_view text) {

@@ -9,4 +9,8 @@ namespace acrf::fuzz {
 
 void feed_parsers(std::string_view text);
 
+// Lines of logs, Fault lines and catalog tables.
+void feed_fault_lines(std::string_view text);
+void feed_fault_catalog(std::string_view text);
+
 }  // namespace acrf::fuzz

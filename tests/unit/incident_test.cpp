@@ -8,7 +8,7 @@ namespace {
 
 Event lost_gpu(const std::string& discriminator, std::int64_t at, std::uint8_t bus = 0x1a) {
   Event event;
-  event.verdict = classify_xid(79);
+  event.verdict = classify_lost_gpu();
   event.gpu = {0, bus, 0};
   event.boot_id = "boot-a";
   event.source = "kernel log";
@@ -32,12 +32,19 @@ TEST(Incident, TwoSourcesOfOneFaultAreOneIncident) {
   EXPECT_FALSE(tracker.observe(sample));
 }
 
-TEST(Incident, OtherGpusAndOtherClassesAreTheirOwn) {
+TEST(Incident, OtherGpusAreTheirOwn) {
   IncidentTracker tracker("n1");
   EXPECT_TRUE(tracker.observe(lost_gpu("1", 1000)));
   EXPECT_TRUE(tracker.observe(lost_gpu("2", 1000, 0x2b)));
-  auto other = lost_gpu("3", 1000);
-  other.verdict = classify_xid(13);
+}
+
+TEST(Incident, AnotherFaultOfTheGpuBelongsToItForThreeMinutes) {
+  IncidentTracker tracker("n1");
+  EXPECT_TRUE(tracker.observe(lost_gpu("1", 1000)));
+  auto other = lost_gpu("3", 1180);
+  other.verdict.fault_class = "app_fault";
+  EXPECT_FALSE(tracker.observe(other));
+  other.unix_s = 1361;
   EXPECT_TRUE(tracker.observe(other));
 }
 
@@ -52,26 +59,26 @@ TEST(Incident, KeepsItsNameWhenTheSameLineIsReadAgain) {
   IncidentTracker before("n1");
   IncidentTracker after("n1");
   IncidentTracker elsewhere("n2");
-  const auto id = before.observe(lost_gpu("17", 1000))->id;
-  EXPECT_EQ(after.observe(lost_gpu("17", 1000))->id, id);
-  EXPECT_NE(elsewhere.observe(lost_gpu("17", 1000))->id, id);
+  const auto id = before.observe(lost_gpu("17", 1000))->incident.id;
+  EXPECT_EQ(after.observe(lost_gpu("17", 1000))->incident.id, id);
+  EXPECT_NE(elsewhere.observe(lost_gpu("17", 1000))->incident.id, id);
 }
 
 TEST(Incident, IsKnownAfterARestart) {
   IncidentTracker first("n1");
-  const auto incident = first.observe(lost_gpu("1", 1000));
+  const auto incident = first.observe(lost_gpu("1", 1000))->incident;
   IncidentTracker tracker("n1");
-  tracker.update(*incident);
+  tracker.update(incident);
   EXPECT_FALSE(tracker.observe(lost_gpu("2", 1010)));
 }
 
 // The admin put the node back, and the GPU fails again.
 TEST(Incident, AnEventLongAfterItsHandlingEndedOpensANewOne) {
   IncidentTracker tracker("n1");
-  auto incident = tracker.observe(lost_gpu("1", 1000));
+  auto incident = tracker.observe(lost_gpu("1", 1000))->incident;
   EXPECT_FALSE(tracker.observe(lost_gpu("2", 1200)));
-  incident->closed_unix_s = 1210;
-  tracker.update(*incident);
+  incident.closed_unix_s = 1210;
+  tracker.update(incident);
   EXPECT_FALSE(tracker.observe(lost_gpu("3", 1270)));
   EXPECT_TRUE(tracker.observe(lost_gpu("4", 1271)));
   EXPECT_FALSE(tracker.observe(lost_gpu("5", 2000)));
@@ -79,10 +86,10 @@ TEST(Incident, AnEventLongAfterItsHandlingEndedOpensANewOne) {
 
 TEST(Incident, AfterAnAdminsResumeTheNextEventIsNews) {
   IncidentTracker tracker("n1");
-  auto incident = tracker.observe(lost_gpu("1", 1000));
-  incident->closed_unix_s = 1010;
-  incident->taken_over = true;
-  tracker.update(*incident);
+  auto incident = tracker.observe(lost_gpu("1", 1000))->incident;
+  incident.closed_unix_s = 1010;
+  incident.taken_over = true;
+  tracker.update(incident);
   EXPECT_FALSE(tracker.observe(lost_gpu("2", 1010)));
   EXPECT_TRUE(tracker.observe(lost_gpu("3", 1011)));
 }

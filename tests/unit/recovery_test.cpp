@@ -11,7 +11,7 @@ Incident incident_in(Phase phase) {
   incident.id = "n1-0123456789";
   incident.node = "n1";
   incident.phase = phase;
-  incident.root.verdict = classify_xid(79);
+  incident.root.verdict = classify_lost_gpu();
   incident.root.unix_s = 1000;
   incident.drained_unix_s = phase == Phase::kSeen ? 0 : 1001;
   return incident;

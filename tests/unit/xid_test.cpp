@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "core/fault.h"
-
 namespace acrf {
 namespace {
 
@@ -38,21 +36,23 @@ TEST(Xid, AddressIsWrittenOneWay) {
   EXPECT_EQ(to_string(PciAddress{0x10000, 1, 2}), "00010000:01:02");
 }
 
-TEST(Fault, Xid79IsALostGpuAndNeedsAReboot) {
-  const auto verdict = classify_xid(79);
-  EXPECT_EQ(verdict.fault_class, "gpu_lost");
-  EXPECT_EQ(verdict.severity, Severity::kFatal);
-  EXPECT_EQ(verdict.action, Action::kRebootNode);
-  EXPECT_TRUE(evacuates_node(verdict.action));
+TEST(Xid, NamesTheMigInstance) {
+  EXPECT_EQ(parse_xid("NVRM: Xid (PCI:0000:1a:00 GPU-I:05): 94, x")->mig, "GPU-I:05");
+  EXPECT_EQ(parse_xid("NVRM: Xid (PCI:0000:1a:00): 94, x")->mig, "");
 }
 
-TEST(Fault, NoOtherXidIsEverActedOn) {
-  for (int code = 1; code < 1000; ++code) {
-    if (code == 79) continue;
-    const auto verdict = classify_xid(code);
-    EXPECT_EQ(verdict.action, Action::kWatch) << code;
-    EXPECT_FALSE(evacuates_node(verdict.action)) << code;
-  }
+TEST(Xid, WhatAUserNamesHisProgramDoesNotCount) {
+  EXPECT_EQ(without_process("pid=12, name=python3, Ch 00000007"), "Ch 00000007");
+  EXPECT_EQ(without_process("pid='<unknown>', name=<unknown>, x"), "x");
+  EXPECT_EQ(without_process("name=a, RST: Yes, Ch 1"), "Ch 1");
+  EXPECT_EQ(without_process("Ch 00000007"), "Ch 00000007");
+}
+
+TEST(Xid, RegistersOfALineThatWasCutOffAreNotRead) {
+  EXPECT_EQ(registers_in("link 14(0x0, 0x10000, 0x1)"),
+            (std::vector<std::uint32_t>{0, 0x10000, 1}));
+  EXPECT_TRUE(registers_in("link 14(0x0, 0x10000, 0x").empty());
+  EXPECT_TRUE(registers_in("link 14(0x0, 0x10000").empty());
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ struct CommandLine {
 };
 
 void add_checkpoint_command(CommandLine& line);
+void add_classify_command(CommandLine& line);
 void add_conf_command(CommandLine& line);
 void add_explain_command(CommandLine& line);
 void add_inject_command(CommandLine& line);

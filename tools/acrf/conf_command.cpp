@@ -27,6 +27,9 @@ void show_json(const Config& config) {
       if (const auto value = key.get(rule); !value.empty()) entry[std::string(key.name)] = value;
     policies.push_back(entry);
   }
+  auto& faults = all["Fault"] = nlohmann::ordered_json::array();
+  for (const auto& rule : config.faults)
+    faults.push_back({{"name", rule.key()}, {"line", rule.line}, {"text", to_line(rule)}});
   fmt::print("{}\n", all.dump(2));
 }
 
@@ -39,6 +42,7 @@ void show_table(const Config& config) {
                origin);
   }
   for (const auto& rule : config.policies) fmt::print("{} # line {}\n", to_line(rule), rule.line);
+  for (const auto& rule : config.faults) fmt::print("{} # line {}\n", to_line(rule), rule.line);
 }
 
 // The parts of acrf.conf(5) that the tables give.
@@ -52,6 +56,8 @@ void print_manual() {
   }
   fmt::print(".SH POLICIES\n");
   for (const auto& key : policy_keys()) fmt::print(".TP\n.B {}\n{}\n", key.name, key.help);
+  fmt::print(".SH FAULTS\n");
+  for (const auto& key : fault_keys()) fmt::print(".TP\n.B {}\n{}\n", key.name, key.help);
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.fallthrough();
   acrf::add_checkpoint_command(line);
+  acrf::add_classify_command(line);
   acrf::add_conf_command(line);
   acrf::add_explain_command(line);
   acrf::add_inject_command(line);

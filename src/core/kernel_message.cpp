@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/kernel_message.h"
+
+#include "core/text.h"
+
+namespace acrf {
+namespace {
+
+struct Driver {
+  std::string_view word;     // what the message opens with
+  bool is_prefix;            // more letters may follow, as in nvidia-nvswitch3
+  std::string_view subject;  // of the catalog
+  bool is_gpu;
+};
+
+constexpr Driver kDrivers[] = {
+    {"NVRM", false, "nvrm", false},
+    {"nvidia-nvswitch", true, "nvswitch", false},
+    {"nvidia-peermem", false, "peermem", false},
+    {"nvidia", false, "nvidia", true},
+    {"amdgpu", false, "amdgpu", true},
+    {"i915", false, "intel", true},
+    {"xe", false, "intel", true},
+    {"pcieport", false, "pcie", false},
+    {"EDAC", false, "edac", false},
+    {"mce", false, "mce", false},
+    {"mlx5_", true, "mlx5", false},
+    {"nvme", false, "nvme", false},
+    {"block", false, "block", false},
+    {"EXT4-fs", false, "fs", false},
+    {"XFS", false, "fs", false},
+    {"BTRFS", false, "fs", false},
+    {"F2FS-fs", false, "fs", false},
+    {"md/", true, "md", false},
+};
+
+void skip_blanks(std::string_view& text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+}
+
+std::string_view first_word(std::string_view text) {
+  return text.substr(0, text.find_first_of(" :"));
+}
+
+const Driver* find_driver(std::string_view word) {
+  if (word.empty()) return nullptr;
+  for (const auto& driver : kDrivers) {
+    if (driver.word.front() != word.front()) continue;  // nearly all of them
+    if (driver.is_prefix ? starts_with(word, driver.word) : word == driver.word) return &driver;
+  }
+  return nullptr;
+}
+
+// "{12}", the number of an event.
+bool take_event_number(std::string_view& text) {
+  auto rest = text;
+  if (!take_prefix(rest, "{") || !take_unsigned(rest) || !take_prefix(rest, "}")) return false;
+  text = rest;
+  return true;
+}
+
+// "Tile0: " or "GT1: ".
+bool take_unit(std::string_view& text, std::string_view name) {
+  auto rest = text;
+  if (!take_prefix(rest, name) || !take_unsigned(rest) || !take_prefix(rest, ":")) return false;
+  text = rest;
+  return true;
+}
+
+void take_decoration(std::string_view& text) {
+  do {
+    skip_blanks(text);
+  } while (take_prefix(text, "amdgpu: ") || take_prefix(text, "[drm] ") ||
+           take_prefix(text, "*ERROR* ") || take_prefix(text, "[Hardware Error]: ") ||
+           take_event_number(text) || take_unit(text, "Tile") || take_unit(text, "GT"));
+}
+
+bool is_about_pcie(std::string_view body) {
+  return starts_with(body, "AER: ") || starts_with(body, "PCIe Bus Error: ") ||
+         starts_with(body, "pciehp: ");
+}
+
+// "[drm:function [module]] *ERROR* text" and "[drm] text".
+std::optional<KernelMessage> split_drm(std::string_view message) {
+  auto rest = message;
+  if (take_prefix(rest, "drm ERROR :")) return KernelMessage{"drm", {}, rest, false};
+  if (!take_prefix(rest, "[drm")) return std::nullopt;
+  std::string_view subject = "drm";
+  const bool has_module = rest.find(" [") < rest.find(']');
+  const auto close = rest.find(has_module ? "]]" : "]");
+  if (close == std::string_view::npos) return std::nullopt;
+  if (has_module) {
+    const auto module = rest.substr(0, close).substr(rest.find(" [") + 2);
+    if (const auto* driver = find_driver(module)) subject = driver->subject;
+  }
+  rest.remove_prefix(close + (has_module ? 2 : 1));
+  take_decoration(rest);
+  return KernelMessage{subject, {}, rest, false};
+}
+
+// "python3[1234]: text", about a process.
+std::optional<std::string_view> after_process(std::string_view message) {
+  const auto mark = message.substr(0, 64).find("]: ");
+  if (mark == std::string_view::npos) return std::nullopt;
+  const auto open = message.substr(0, mark).rfind('[');
+  if (open == std::string_view::npos || open == 0 || open > 15) return std::nullopt;
+  if (!parse_unsigned(message.substr(open + 1, mark - open - 1))) return std::nullopt;
+  return message.substr(mark + 3);
+}
+
+// The device that an error was "received from", rather than the port that says so.
+std::optional<PciAddress> error_source(std::string_view body) {
+  constexpr std::string_view kMarks[] = {"received from ", "received: "};
+  for (const auto mark : kMarks) {
+    const auto at = body.find(mark);
+    if (at == std::string_view::npos) continue;
+    auto rest = body.substr(at + mark.size());
+    return take_pci_address(rest);
+  }
+  return std::nullopt;
+}
+
+// After the driver's name: " 0000:e3:00.0 name: ", each part optional.
+void take_device(KernelMessage& split) {
+  auto& rest = split.body;
+  auto address = rest;
+  skip_blanks(address);
+  if (const auto device = take_pci_address(address)) {
+    split.device = device;
+    rest = address;
+    const auto colon = rest.find(':');
+    if (!take_prefix(rest, ":") && rest.substr(0, 1) == " " && colon < 20)
+      rest.remove_prefix(colon + 1);
+  } else {
+    take_prefix(rest, ":");
+  }
+  take_decoration(rest);
+}
+
+}  // namespace
+
+KernelMessage split_kernel_message(std::string_view message) {
+  take_event_number(message);
+  if (take_prefix(message, "[Hardware Error]: ")) return {"hwerr", {}, trim(message), false};
+  if (const auto drm = split_drm(message)) return *drm;
+  KernelMessage split{"kernel", {}, message, false};
+  const auto word = first_word(message);
+  const auto* driver = find_driver(word);
+  // Any driver may report a PCIe error of its device.
+  auto address = message.substr(word.size());
+  skip_blanks(address);
+  const bool has_address = take_pci_address(address).has_value();
+  if (driver || has_address) {
+    split.body = message.substr(word.size());
+    take_device(split);
+    split.subject = driver ? driver->subject : "kernel";
+    split.device_is_gpu = driver && driver->is_gpu && split.device;
+    if (is_about_pcie(split.body)) split.subject = "pcie";
+    if (split.subject == "pcie")
+      if (const auto source = error_source(split.body)) split.device = source;
+    if (split.subject == "kernel") split.body = message;
+    return split;
+  }
+  if (const auto body = after_process(message)) return {"process", {}, *body, false};
+  return split;
+}
+
+}  // namespace acrf

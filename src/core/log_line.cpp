@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/log_line.h"
+
+#include <algorithm>
+
+#include "core/kernel_log.h"
+#include "core/log_time.h"
+#include "core/text.h"
+
+namespace acrf {
+namespace {
+
+constexpr std::size_t kLongestHeader = 160;
+constexpr int kMostHeaderWords = 9;
+
+std::string_view first_line(std::string_view text) {
+  while (!text.empty() && text.front() == '\0') text.remove_prefix(1);
+  take_prefix(text, "\xef\xbb\xbf");
+  text = text.substr(0, text.find('\n'));
+  while (!text.empty() && (text.back() == '\r' || text.back() == '\0')) text.remove_suffix(1);
+  return text;
+}
+
+void skip_blanks(std::string_view& text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+}
+
+// "<6>": the priority; its upper bits say who wrote the record.
+void take_priority(LogLine& line) {
+  auto rest = line.message;
+  if (!take_prefix(rest, "<")) return;
+  const auto priority = take_unsigned(rest);
+  if (!priority || !take_prefix(rest, ">")) return;
+  if (*priority >= 8) line.writer = Writer::kUser;
+  line.message = rest;
+}
+
+// "kern  :warn  : ", as dmesg --decode writes it.
+void take_decoded_priority(LogLine& line) {
+  constexpr std::string_view kFacilities[] = {"kern",   "user",  "mail",    "daemon", "auth",
+                                              "syslog", "lpr",   "news",    "uucp",   "cron",
+                                              "ftp",    "local", "authpriv"};
+  auto rest = line.message;
+  std::size_t end = 0;
+  while (end < rest.size() && rest[end] >= 'a' && rest[end] <= 'z') ++end;
+  const auto facility = rest.substr(0, end);
+  if (std::find(std::begin(kFacilities), std::end(kFacilities), facility) == std::end(kFacilities))
+    return;
+  rest.remove_prefix(end);
+  while (!rest.empty() && rest[0] >= '0' && rest[0] <= '9') rest.remove_prefix(1);
+  skip_blanks(rest);
+  if (!take_prefix(rest, ":")) return;
+  end = 0;
+  while (end < rest.size() && rest[end] >= 'a' && rest[end] <= 'z') ++end;
+  rest.remove_prefix(end);
+  skip_blanks(rest);
+  if (!take_prefix(rest, ":")) return;
+  skip_blanks(rest);
+  if (facility != "kern") line.writer = Writer::kUser;
+  line.message = rest;
+}
+
+// What stands between the brackets that `text` opens with; they are taken off.
+std::optional<std::string_view> take_brackets(std::string_view& text) {
+  if (text.empty() || text.front() != '[') return std::nullopt;
+  const auto close = text.substr(0, 50).find(']');
+  if (close == std::string_view::npos) return std::nullopt;
+  const auto inside = text.substr(1, close - 1);
+  text.remove_prefix(close + 1);
+  skip_blanks(text);
+  return inside;
+}
+
+// "[  123.456]", "[  +0.000001]", "[Mon Oct 29 12:07:39 2018]", perhaps with "[ T123]" behind,
+// which says who printed it.
+bool take_bracket_time(LogLine& line) {
+  auto rest = line.message;
+  const auto inside = take_brackets(rest);
+  if (!inside) return false;
+  if (const auto seconds = read_seconds_us(*inside)) {
+    line.time_us = seconds;
+    line.time_is_step = trim(*inside).front() == '+';
+  } else if (const auto time = read_time_us(*inside)) {
+    line.time_us = time;
+  } else {
+    return false;
+  }
+  line.message = rest;
+  auto caller = trim(take_brackets(rest).value_or(""));
+  if ((take_prefix(caller, "T") || take_prefix(caller, "C")) && parse_unsigned(caller))
+    line.message = rest;
+  return true;
+}
+
+// A program's name as syslog writes it: "sshd", "systemd-networkd[5398]".
+bool is_tag(std::string_view word) {
+  const auto bracket = word.find('[');
+  if (bracket != std::string_view::npos && word.back() != ']') return false;
+  const auto name = word.substr(0, bracket);
+  return !name.empty() && name.find_first_of(":()=,'\"") == std::string_view::npos;
+}
+
+struct Header {
+  std::string_view tag;         // without the colon; empty: none
+  std::size_t length = 0;       // through the tag and the blanks after it
+  std::size_t time_end = 0;     // end of the word with the time; 0: none
+  int words_after_time = 0;     // the tag among them
+  bool time_is_dmesgs = false;  // "…,285060+00:00": no host follows
+  int words = 0;
+};
+
+// Reads words up to the first that ends with a colon: in a header that is the tag.
+Header read_header(std::string_view text) {
+  Header header;
+  const auto end = std::min(text.size(), kLongestHeader);
+  std::size_t at = 0;
+  while (at < end && header.words < kMostHeaderWords) {
+    const auto word_end = std::min(text.find(' ', at), text.size());
+    const auto word = text.substr(at, word_end - at);
+    if (!word.empty()) {
+      ++header.words;
+      if (header.time_end) ++header.words_after_time;
+      if (word.back() == ':') {
+        header.tag = word.substr(0, word.size() - 1);
+        header.length = word_end;
+        return header;
+      }
+      if (!header.time_end && has_clock_time(word)) {
+        header.time_end = word_end;
+        header.time_is_dmesgs = word.find(',') != std::string_view::npos;
+      }
+    }
+    at = word_end + 1;
+  }
+  return header;
+}
+
+// "Dec  2 10:43:35 host kernel: ", in any language, with or without host or time.
+void take_header(LogLine& line) {
+  const auto text = line.message;
+  const auto header = read_header(text);
+  if (header.time_end) line.time_us = read_time_us(text.substr(0, header.time_end));
+  const auto after = [&](std::size_t at) {
+    auto rest = text.substr(std::min(at, text.size()));
+    skip_blanks(rest);
+    return rest;
+  };
+  if (header.tag == "kernel" && (header.time_end || header.words <= 2)) {
+    line.message = after(header.length);
+  } else if (header.time_end && header.words_after_time >= 2 && !header.time_is_dmesgs &&
+             is_tag(header.tag)) {
+    line.writer = Writer::kDaemon;
+    line.daemon = header.tag.substr(0, header.tag.find('['));
+    line.message = after(header.length);
+  } else if (header.time_end) {
+    line.message = after(header.time_end);
+  }
+}
+
+// What syslog daemons make of the same message many times.
+void take_repeats(LogLine& line) {
+  auto rest = line.message;
+  if (take_prefix(rest, "last message repeated ")) {
+    line.repeats_last = true;
+    const auto count = take_unsigned(rest);
+    line.repeats = count ? static_cast<int>(std::min<std::uint64_t>(*count, 1'000'000)) : 1;
+    return;
+  }
+  if (!take_prefix(rest, "message repeated ")) return;
+  const auto count = take_unsigned(rest);
+  if (!count || !take_prefix(rest, " times: [")) return;
+  if (!rest.empty() && rest.back() == ']') rest.remove_suffix(1);
+  line.repeats = static_cast<int>(std::min<std::uint64_t>(*count, 1'000'000));
+  line.message = trim(rest);
+  const auto time = line.time_us;
+  take_bracket_time(line);
+  if (time) line.time_us = time;
+}
+
+}  // namespace
+
+LogLine parse_log_line(std::string_view text) {
+  LogLine line;
+  line.message = first_line(text);
+  if (line.message.empty()) return line;
+  if (line.message[0] >= '0' && line.message[0] <= '9') {
+    if (const auto record = parse_kernel_record(line.message)) {
+      line.writer = record->from_kernel ? Writer::kKernel : Writer::kUser;
+      line.message = record->message;
+      line.time_us =
+          static_cast<std::int64_t>(std::min<std::uint64_t>(record->uptime_us, INT64_MAX));
+      return line;
+    }
+  }
+  line.is_field = starts_with(line.message, " SUBSYSTEM=") || starts_with(line.message, " DEVICE=");
+  skip_blanks(line.message);
+  take_priority(line);
+  take_decoded_priority(line);
+  if (take_bracket_time(line)) {
+    const auto header = read_header(line.message.substr(0, 80));
+    if (header.tag == "kernel" && header.words <= 2) take_header(line);
+  } else {
+    take_header(line);
+    if (line.writer == Writer::kKernel) take_bracket_time(line);
+  }
+  take_repeats(line);
+  return line;
+}
+
+}  // namespace acrf

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// acrf-classify-speed [MEGABYTES]: how fast lines of a log become verdicts, on one core. The text
+// is what a healthy node writes, with one Xid in a thousand lines.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "core/classify.h"
+
+namespace {
+
+const char* const kOrdinary[] = {
+    "usb 1-1: new high-speed USB device number {} using xhci_hcd",
+    "systemd[1]: Started Session {} of User root.",
+    "audit: type=1400 audit(1700000000.{}:77): apparmor=\"STATUS\" operation=\"profile_load\"",
+    "nvidia-uvm: Loaded the UVM driver, major device number {}.",
+    "mlx5_core 0000:41:00.0: E-Switch: Total vports {}, per vport: max uc(128) max mc(2048)",
+    "perf: interrupt took too long ({} > 2500), lowering kernel.perf_event_max_sample_rate to "
+    "79750",
+    "IPv6: ADDRCONF(NETDEV_CHANGE): veth{}: link becomes ready",
+    "python3[{}]: memfd_create() called without MFD_EXEC or MFD_NOEXEC_SEAL set",
+    "cgroup: fork rejected by pids controller in /system.slice/slurmstepd.scope/job_{}",
+    "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.{}  Tue Feb 20 23:01:22 UTC 2024",
+};
+
+std::string make_log(std::size_t bytes) {
+  std::string log;
+  log.reserve(bytes + 256);
+  for (std::size_t i = 0; log.size() < bytes; ++i) {
+    log += fmt::format("6,{},{},-;", i, i * 1000);
+    if (i % 1000 == 999) {
+      log +=
+          "NVRM: Xid (PCI:0000:3b:00): 31, pid=77, name=python3, Ch 00000007, intr 00000000. MMU "
+          "Fault: ENGINE GRAPHICS GPCCLIENT_T1_6 faulted @ 0x7f5a_e7504000.\n";
+    } else {
+      log += fmt::format(fmt::runtime(kOrdinary[i % std::size(kOrdinary)]), i) + "\n";
+    }
+  }
+  return log;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::size_t megabytes = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 200;
+  const auto log = make_log(megabytes * 1'000'000);
+  const auto& catalog = acrf::Catalog::builtin();
+  const auto start = std::chrono::steady_clock::now();
+  std::size_t lines = 0;
+  std::size_t xids = 0;
+  for (std::size_t at = 0; at < log.size(); ++lines) {
+    const auto end = log.find('\n', at);
+    const auto found = acrf::classify_line(std::string_view(log).substr(at, end - at), catalog);
+    xids += found.xid.has_value();
+    at = end + 1;
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  const auto size = static_cast<double>(log.size());
+  fmt::print("{:.0f} MB, {} lines, {} Xids in {:.3f} s: {:.0f} MB/s, {:.0f} ns per line\n",
+             size / 1e6, lines, xids, took.count(), size / 1e6 / took.count(),
+             took.count() * 1e9 / static_cast<double>(lines));
+  return xids == lines / 1000 ? 0 : 1;
+}
