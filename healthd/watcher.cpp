@@ -30,7 +30,9 @@ std::string describe(const Incident& incident) {
       !root.part.empty() ? "the " + root.part
                          : fmt::format("GPU {} ({})", to_string(root.gpu),
                                        root.gpu_uuid.empty() ? "UUID unknown" : root.gpu_uuid);
-  return fmt::format("{} on {}, {}, seen in the {}: {}", root.verdict.fault_class, where,
+  const auto what = root.xid ? fmt::format("{} (xid {})", root.verdict.fault_class, *root.xid)
+                             : root.verdict.fault_class;
+  return fmt::format("{} on {}, {}, seen in the {}: {}", what, where,
                      name_of(root.verdict.severity), root.source, root.evidence);
 }
 
@@ -177,6 +179,7 @@ void Watcher::handle_answer() {
   for (const auto& gpu : lost) {
     Event event;
     event.verdict = classify_lost_gpu();
+    event.rank = catalog_.find_xid(79)->rank;  // the same fault, seen from the other side
     event.gpu = gpu.address;
     event.source = "nvml";
     event.evidence = "NVML: GPU is lost";
