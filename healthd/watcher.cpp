@@ -12,6 +12,7 @@ namespace acrf {
 namespace {
 
 constexpr std::size_t kFinishedIncidentsKept = 200;
+constexpr int kLostGpuRank = 100;  // of Xid 79, the same fault from the other side
 constexpr std::chrono::seconds kSavePlaceEvery{1};
 
 // A kernel record is stamped in time since boot; slurmctld's job times are wall-clock seconds.
@@ -179,7 +180,7 @@ void Watcher::handle_answer() {
   for (const auto& gpu : lost) {
     Event event;
     event.verdict = classify_lost_gpu();
-    event.rank = catalog_.find_xid(79)->rank;  // the same fault, seen from the other side
+    event.rank = kLostGpuRank;
     event.gpu = gpu.address;
     event.source = "nvml";
     event.evidence = "NVML: GPU is lost";
