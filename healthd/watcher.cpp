@@ -12,6 +12,7 @@ namespace acrf {
 namespace {
 
 constexpr std::size_t kFinishedIncidentsKept = 200;
+constexpr int kLostGpuRank = 100;  // of Xid 79, the same fault from the other side
 constexpr std::chrono::seconds kSavePlaceEvery{1};
 
 // A kernel record is stamped in time since boot; slurmctld's job times are wall-clock seconds.
@@ -30,7 +31,9 @@ std::string describe(const Incident& incident) {
       !root.part.empty() ? "the " + root.part
                          : fmt::format("GPU {} ({})", to_string(root.gpu),
                                        root.gpu_uuid.empty() ? "UUID unknown" : root.gpu_uuid);
-  return fmt::format("{} on {}, {}, seen in the {}: {}", root.verdict.fault_class, where,
+  const auto what = root.xid ? fmt::format("{} (xid {})", root.verdict.fault_class, *root.xid)
+                             : root.verdict.fault_class;
+  return fmt::format("{} on {}, {}, seen in the {}: {}", what, where,
                      name_of(root.verdict.severity), root.source, root.evidence);
 }
 
@@ -177,6 +180,7 @@ void Watcher::handle_answer() {
   for (const auto& gpu : lost) {
     Event event;
     event.verdict = classify_lost_gpu();
+    event.rank = kLostGpuRank;
     event.gpu = gpu.address;
     event.source = "nvml";
     event.evidence = "NVML: GPU is lost";

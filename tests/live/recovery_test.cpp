@@ -243,7 +243,7 @@ TEST_F(Recovery, LineWrittenByAUserIsNotBelieved) {
   // The kernel's own line about another code shows that the log is being read.
   ASSERT_TRUE(
       append_file(kmsg, "3,2,2,-;NVRM: Xid (PCI:0000:10:00): 13, Graphics Exception\n").ok());
-  ASSERT_TRUE(healthd_says(node_name, "xid_13"));
+  ASSERT_TRUE(healthd_says(node_name, "app_fault (xid 13)"));
   EXPECT_FALSE(node(node_name).drained);
   EXPECT_EQ(job(id).restarts, 0);
 }

@@ -85,6 +85,9 @@ TEST(Config, TheManualSaysWhatTheTableSays) {
   for (const auto& key : policy_keys())
     EXPECT_THAT(*manual, HasSubstr(".TP\n.B " + std::string(key.name) + "\n" +
                                    std::string(key.help) + "\n"));
+  for (const auto& key : fault_keys())
+    EXPECT_THAT(*manual, HasSubstr(".TP\n.B " + std::string(key.name) + "\n" +
+                                   std::string(key.help) + "\n"));
 }
 
 TEST(Config, TheExampleFileIsValid) {

@@ -10,7 +10,7 @@
 namespace acrf {
 namespace {
 
-constexpr std::string_view kRow = "{:>6}  {:<11}  {:<8}  {:<22}  {:<6}  {:<12}  {}\n";
+constexpr std::string_view kRow = "{:>6}  {:<12}  {:<8}  {:<22}  {:<6}  {:<12}  {}\n";
 
 std::string code_of(const LineVerdict& verdict) {
   if (verdict.xid) return std::to_string(*verdict.xid);
@@ -110,11 +110,11 @@ std::string IncidentReport::to_json() const {
 }
 
 std::string IncidentReport::to_text() const {
-  std::string lines = fmt::format("{:<11}  {:<8}  {:<22}  {:<12}  {:>5}  {:>6}  {}\n", "ACTION",
+  std::string lines = fmt::format("{:<12}  {:<8}  {:<22}  {:<12}  {:>5}  {:>6}  {}\n", "ACTION",
                                   "SEVERITY", "CLASS", "WHERE", "COUNT", "LINES", "ROOT");
   for (const auto& incident : tracker_.incidents()) {
     const auto& root = incident.root;
-    lines += fmt::format("{:<11}  {:<8}  {:<22}  {:<12}  {:>5}  {:>6}  line {}: {}\n",
+    lines += fmt::format("{:<12}  {:<8}  {:<22}  {:<12}  {:>5}  {:>6}  line {}: {}\n",
                          name_of(root.verdict.action), name_of(root.verdict.severity),
                          root.verdict.fault_class, place_of(root), incident.count, incident.lines,
                          root.discriminator, printable(root.evidence));
