@@ -34,14 +34,13 @@ std::string describe(const Incident& incident) {
 }  // namespace
 
 Watcher::Watcher(const Config& config, std::string node, IncidentStore store,
-                 KernelLogSource kernel_log, std::string boot_id, std::unique_ptr<Probe> probe)
+                 KernelLogSource kernel_log, std::string boot_id)
     : config_(config),
       node_(std::move(node)),
       store_(std::move(store)),
       kernel_log_(std::move(kernel_log)),
       boot_id_(std::move(boot_id)),
-      probe_(std::move(probe)),
-      next_sample_(Clock::now()),
+      gpus_(config_, boot_id_),
       next_save_(Clock::now()),
       tracker_(node_) {
   responder_ = std::make_unique<Responder>(store_, [this](const Incident& incident) {
@@ -54,13 +53,8 @@ void Watcher::run(int signal_fd) {
   resume_unfinished();
   read_kernel_log();
   while (wait(signal_fd)) {
-    const auto now = Clock::now();
     read_kernel_log();
-    if (probe_) {
-      if (probe_->waiting()) handle_answer();
-      kill_late_probe(now);
-      sample_when_due(now);
-    }
+    for (auto& event : gpus_.work(Clock::now(), std::time(nullptr))) observe(std::move(event));
   }
   if (const auto saved = kernel_log_.save_place(); !saved)
     spdlog::error("place in the kernel log: {}", saved.error().sentence);
@@ -105,14 +99,12 @@ void Watcher::save(const Incident& incident) {
 
 // Sleeps until something needs attention. False when the daemon is to stop.
 bool Watcher::wait(int signal_fd) {
-  auto wake = Clock::now() + kSavePlaceEvery;
-  if (probe_) wake = std::min(wake, probe_->deadline().value_or(next_sample_));
+  const auto wake = std::min(Clock::now() + kSavePlaceEvery, gpus_.next_wake());
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(wake - Clock::now()).count();
-  pollfd fds[3] = {{signal_fd, POLLIN, 0},
-                   {kernel_log_.poll_fd(), POLLIN, 0},
-                   {probe_ && probe_->waiting() ? probe_->poll_fd() : -1, POLLIN, 0}};
-  ::poll(fds, 3, static_cast<int>(std::clamp<long>(left + 1, 0, 60'000)));
+  std::vector<pollfd> fds = {{signal_fd, POLLIN, 0}, {kernel_log_.poll_fd(), POLLIN, 0}};
+  gpus_.add_poll_fds(fds);
+  ::poll(fds.data(), fds.size(), static_cast<int>(std::clamp<long>(left + 1, 0, 60'000)));
   signalfd_siginfo signal;
   return ::read(signal_fd, &signal, sizeof signal) <= 0;
 }
@@ -141,52 +133,9 @@ void Watcher::handle_record(const KernelRecord& record) {
   observe(std::move(event));
 }
 
-void Watcher::sample_when_due(Clock::time_point now) {
-  if (now < next_sample_ || probe_->waiting()) return;
-  next_sample_ = now + std::chrono::seconds(config_.sample_interval_s);
-  const auto asked = probe_->request(now + std::chrono::seconds(config_.probe_timeout_s));
-  if (!asked) probe_failed(asked.error().sentence);
-}
-
-void Watcher::handle_answer() {
-  const auto answer = probe_->take_answer();
-  if (!answer) return probe_failed(answer.error().sentence);
-  if (!*answer) return;
-  const auto samples = parse_samples(**answer);
-  if (!samples) return probe_failed(samples.error().sentence);
-  const auto before = gpus_.size();
-  const auto lost = gpus_.update(*samples);
-  if (gpus_.size() != before) spdlog::info("NVML: {} GPUs", gpus_.size());
-  last_probe_problem_.clear();
-  for (const auto& gpu : lost) {
-    Event event;
-    event.verdict = classify_lost_gpu();
-    event.gpu = gpu.address;
-    event.source = "nvml";
-    event.evidence = "NVML: GPU is lost";
-    event.discriminator = gpu.uuid + "/" + std::to_string(std::time(nullptr));
-    event.unix_s = std::time(nullptr) - 2 * config_.sample_interval_s;  // the last good sample
-    observe(std::move(event));
-  }
-}
-
-void Watcher::kill_late_probe(Clock::time_point now) {
-  if (!probe_->waiting() || now < *probe_->deadline()) return;
-  probe_->stop();
-  probe_failed("no answer within " + std::to_string(config_.probe_timeout_s) +
-               " s; the probe was killed");
-}
-
-// Unknown is neither healthy nor failed: said once, nothing is done.
-void Watcher::probe_failed(const std::string& why) {
-  if (why == last_probe_problem_) return;
-  last_probe_problem_ = why;
-  spdlog::warn("NVML: {}; the GPUs' state is unknown", why);
-}
-
 void Watcher::observe(Event event) {
   event.boot_id = boot_id_;
-  event.gpu_uuid = gpus_.uuid_at(event.gpu);
+  if (event.gpu_uuid.empty()) event.gpu_uuid = gpus_.uuid_at(event.gpu);
   std::optional<Incident> incident;
   {
     const std::lock_guard lock(tracker_mutex_);

@@ -98,6 +98,12 @@ void RecoveryActionRule::look(const GpuSample& sample, std::int64_t, Charges& ch
       {recovery_verdict(last_), "the driver's recovery action is " + std::to_string(last_)});
 }
 
+void XidRule::look(const GpuSample& sample, std::int64_t, Charges& charges) {
+  for (const auto code : sample.xids)
+    if (code <= 0xffff)
+      charges.push_back({classify_xid(static_cast<int>(code)), "Xid " + std::to_string(code)});
+}
+
 void HealthWatchRule::look(const GpuSample& sample, std::int64_t, Charges& charges) {
   for (const auto& incident : sample.incidents)
     charges.push_back(

@@ -139,6 +139,12 @@ class BlockErrorRule {
   Persistent wedged_;
 };
 
+// Xids that the driver's library tells: the same verdicts as those of the kernel log.
+class XidRule {
+ public:
+  void look(const GpuSample& sample, std::int64_t now_s, Charges& charges);
+};
+
 // What DCGM's health watches say: a second opinion, watched and never acted on.
 class HealthWatchRule {
  public:

@@ -54,6 +54,7 @@ Charges GpuRules::charges_of(Gpu& gpu, const GpuSample& sample, std::int64_t now
   Charges charges;
   gpu.missing.update(now_s, false);
   gpu.presence.look(sample, now_s, charges);
+  gpu.xids.look(sample, now_s, charges);
   if (sample.lost || sample.suspended) return charges;
   gpu.memory.look(sample, now_s, charges);
   gpu.nvlink.look(sample, now_s, charges);
@@ -69,8 +70,10 @@ void GpuRules::latch(const std::string& key, const Gpu& gpu, const Charges& char
                      std::int64_t now_s, std::vector<Finding>& findings) {
   for (const auto& charge : charges) {
     const auto [held, is_new] = last_held_.try_emplace({key, charge.verdict.fault_class}, now_s);
+    const bool was_over = now_s - held->second > kClearAfter_s;  // while nobody looked
     held->second = now_s;
-    if (is_new) findings.push_back({charge.verdict, gpu.address, gpu.uuid, charge.evidence});
+    if (is_new || was_over)
+      findings.push_back({charge.verdict, gpu.address, gpu.uuid, charge.evidence});
   }
   const auto first = last_held_.lower_bound({key, ""});
   for (auto held = first; held != last_held_.end() && held->first.first == key;)

@@ -43,6 +43,7 @@ class GpuRules {
     ThermalRule thermal;
     RecoveryActionRule recovery;
     BlockErrorRule blocks;
+    XidRule xids;
     HealthWatchRule watches;
     Persistent missing{30};
   };

@@ -360,6 +360,11 @@ TEST_F(GpuRulesTest, ASuspendedGpuIsLeftAlone) {
   for (int i = 0; i < 20; ++i) EXPECT_THAT(look(), IsEmpty());
 }
 
+TEST_F(GpuRulesTest, XidsAreJudgedAsThoseOfTheKernelLog) {
+  gpu().xids = {13, 79};
+  EXPECT_THAT(look(), ElementsAre(classify_xid(13).fault_class, "gpu_lost"));
+}
+
 TEST_F(GpuRulesTest, DcgmsOpinionIsWatchedOnly) {
   gpu().incidents = {{"memory", true, 18, "row remap failure"}};
   EXPECT_THAT(look(), ElementsAre("dcgm_memory"));
