@@ -26,7 +26,7 @@ struct Options {
   std::string config_path;
   std::string node;
   std::string log_level = "info";
-  std::vector<std::string> probe;  // in a probe process: which, and its library
+  std::vector<std::string> probe;  // in a probe process: which, its library, and where sysfs is
 };
 
 // The name this host has in slurm.conf unless -N says otherwise: its name up to the first dot.
@@ -71,7 +71,8 @@ Status watch(Config config, const std::string& node) {
 }
 
 int run(const Options& options) {
-  if (!options.probe.empty()) return run_probe(options.probe[0], options.probe[1]);
+  if (options.probe.size() == 3)
+    return run_probe(options.probe[0], options.probe[1], options.probe[2]);
   if (const auto log = init_log(options.log_level); !log) {
     std::fprintf(stderr, "acrf-healthd: %s\n", log.error().sentence.c_str());
     return EXIT_FAILURE;
@@ -97,7 +98,7 @@ int main(int argc, char** argv) {
                  "acrf.conf to use (default: beside slurm.conf)");
   app.add_option("-N,--node", options.node, "this node's name in slurm.conf (default: host name)");
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning or error");
-  app.add_option("--probe", options.probe)->expected(2)->group("");
+  app.add_option("--probe", options.probe)->expected(3)->group("");
   app.set_version_flag("-V,--version", std::string("acrf-healthd ") + ACRF_VERSION);
   CLI11_PARSE(app, argc, argv);
   return acrf::run(options);

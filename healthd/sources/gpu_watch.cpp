@@ -40,7 +40,7 @@ void GpuWatch::add_source(const std::string& name, const std::string& library,
   Source source;
   source.name = name;
   source.probe = std::make_unique<Probe>(
-      std::vector<std::string>{program, "--probe", name, library}, std::move(environment));
+      std::vector<std::string>{program, "--probe", name, library, "/sys"}, std::move(environment));
   source.next_sample = Clock::now();
   sources_.push_back(std::move(source));
 }

@@ -20,8 +20,11 @@ int serve_samples(const std::function<Result<ProbeAnswer>()>& sample) {
   return 0;
 }
 
-int run_probe(const std::string& kind, const std::string& library) {
+int run_probe(const std::string& kind, const std::string& library, const std::string& sysfs) {
   if (kind == "nvml") return run_nvml_probe(library);
+  if (kind == "dcgm") return run_dcgm_probe(library);
+  if (kind == "rocm-smi") return run_rocm_smi_probe(library, sysfs);
+  if (kind == "level-zero") return run_level_zero_probe(library);
   std::fprintf(stderr, "acrf-healthd: no probe is called %s\n", kind.c_str());
   return 2;
 }

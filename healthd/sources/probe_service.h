@@ -17,7 +17,7 @@ void report_place(const PciAddress& gpu);
 // status.
 int serve_samples(const std::function<Result<ProbeAnswer>()>& sample);
 
-// "nvml", "dcgm", "rocm-smi" or "level-zero", and the library's file name.
-int run_probe(const std::string& kind, const std::string& library);
+// "nvml", "dcgm", "rocm-smi" or "level-zero", the library's file name, and where sysfs is.
+int run_probe(const std::string& kind, const std::string& library, const std::string& sysfs);
 
 }  // namespace acrf

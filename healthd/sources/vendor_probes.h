@@ -9,5 +9,10 @@
 namespace acrf {
 
 int run_nvml_probe(const std::string& library);
+int run_dcgm_probe(const std::string& library);
+int run_level_zero_probe(const std::string& library);
+
+// `sysfs` is where the kernel says which cards sleep.
+int run_rocm_smi_probe(const std::string& library, const std::string& sysfs);
 
 }  // namespace acrf

@@ -11,6 +11,11 @@ constexpr std::uint64_t kSuspendArtefact = 1'048'560;
 constexpr std::uint64_t kMemoryDegraded = 2;  // Level Zero
 constexpr std::uint64_t kMemoryReplace = 4;
 
+// Intel's counts of what programs and the driver did wrong, and of the resets that followed.
+bool is_softwares(const std::string& block) {
+  return block == "reset" || block == "programming" || block == "driver";
+}
+
 std::uint64_t without_artefact(std::uint64_t increase) {
   return increase % kSuspendArtefact == 0 ? 0 : increase;
 }
@@ -47,14 +52,19 @@ void BlockErrorRule::look(const GpuSample& sample, std::int64_t now_s, Charges& 
 
 void BlockErrorRule::look_at_blocks(const GpuSample& sample, std::int64_t now_s, Charges& charges) {
   std::string blamed;
+  std::string softwares;
   std::uint64_t corrected = 0;
   for (const auto& reading : sample.blocks) {
     Block& block = blocks_[reading.name];
     corrected += without_artefact(block.corrected.increase(reading.corrected));
     const auto grown = without_artefact(block.uncorrected.increase(reading.uncorrected));
-    if (grown > 0)
-      blamed += (blamed.empty() ? "" : ", ") + reading.name + " " + std::to_string(grown);
+    if (grown == 0) continue;
+    auto& names = is_softwares(reading.name) ? softwares : blamed;
+    names += (names.empty() ? "" : ", ") + reading.name + " " + std::to_string(grown);
   }
+  if (!softwares.empty())
+    charges.push_back({{"ras_software", Severity::kWarning, Scope::kProcess, Action::kWatch},
+                       "errors that programs or the driver made: " + softwares});
   if (!blamed.empty())
     charges.push_back({{"ras_uncorrectable", Severity::kCritical, Scope::kGpu, Action::kDrain},
                        "new uncorrectable errors: " + blamed});

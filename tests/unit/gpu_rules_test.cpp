@@ -331,6 +331,15 @@ TEST_F(GpuRulesTest, AmdAndIntelErrorsPerBlock) {
   EXPECT_EQ(findings_[0].evidence, "new uncorrectable errors: umc 1");
 }
 
+TEST_F(GpuRulesTest, WhatProgramsDidWrongIsNotIntelsHardware) {
+  gpu().vendor = "intel";
+  gpu().blocks = {{"programming", 0, 0}, {"cache", 0, 0}};
+  look();
+  gpu().blocks[0].uncorrected = 5;
+  EXPECT_THAT(look(), ElementsAre("ras_software"));
+  EXPECT_EQ(action(), Action::kWatch);
+}
+
 TEST_F(GpuRulesTest, AmdPagesAndXgmi) {
   gpu().vendor = "amd";
   gpu().retired_pages = 100;  // NVIDIA's limit is not AMD's

@@ -25,9 +25,8 @@ class ProbeFixture : public testing::Test {
   void save() { ASSERT_TRUE(fakegpu::save_state(directory_.path("gpus.json"), state_).ok()); }
 
   Probe make_probe(const std::string& kind, const std::string& library) {
-    return Probe({ACRF_HEALTHD, "--probe", kind, library},
-                 {std::string(fakegpu::kStateVariable) + "=" + directory_.path("gpus.json"),
-                  "ACRF_SYSFS=" + directory_.path("sys")});
+    return Probe({ACRF_HEALTHD, "--probe", kind, library, directory_.path("sys")},
+                 {std::string(fakegpu::kStateVariable) + "=" + directory_.path("gpus.json")});
   }
 
   // The answer line, or nothing when `limit` passes first.
