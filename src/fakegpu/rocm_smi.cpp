@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // librocm_smi64 without an AMD GPU, answered from the state file.
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -47,7 +48,10 @@ acrf_rsmi_status copy_text(const std::string& from, char* to, std::size_t length
 
 }  // namespace
 
+// The real library prints too.
 FAKE_RSMI_EXPORT acrf_rsmi_status rsmi_init(uint64_t) {
+  std::puts("rsmi_init: a word on standard output");
+  std::fflush(stdout);
   return current_state() ? ACRF_RSMI_SUCCESS : ACRF_RSMI_INIT_ERROR;
 }
 
