@@ -110,7 +110,7 @@ void GpuWatch::tell_hang(Source& source, const std::string& where, std::int64_t 
                          std::vector<Event>& events) {
   const auto charge = source.hangs.hung(source.name, where);
   if (!charge) return;
-  std::string_view text = where;
+  std::string_view text = source.hangs.where();
   const auto address = take_pci_address(text).value_or(PciAddress{});
   events.push_back(event_of(
       source, {charge->verdict, address, gpus_.uuid_at(address), charge->evidence}, unix_s));

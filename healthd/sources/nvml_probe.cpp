@@ -59,6 +59,7 @@ class NvmlSampler {
   }
 
   acrf_nvml_return identify(unsigned index, Device& device) {
+    report_unknown_place();
     acrf_nvml_device_t handle = nullptr;
     if (const auto code = nvml_.handle_by_index(index, &handle); code != ACRF_NVML_SUCCESS)
       return code;

@@ -34,6 +34,7 @@ void send_line(std::string line) {
 }  // namespace
 
 void report_place(const PciAddress& gpu) { send_line("at " + to_string(gpu)); }
+void report_unknown_place() { send_line("at "); }
 
 int serve_samples(const std::function<Result<ProbeAnswer>()>& sample) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);

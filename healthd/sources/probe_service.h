@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The worker's half of a Probe: the process in which a vendor library runs. One answer line per
-// request line; before each GPU a line "at 0000:1a:00", so that a hang has a place.
+// request line; before each GPU a line "at 0000:1a:00", so that a hang has a place, and "at" alone
+// while the GPU's address is not known yet.
 #pragma once
 
 #include <functional>
@@ -12,6 +13,7 @@ namespace acrf {
 
 // Tells the daemon which GPU the next calls are about.
 void report_place(const PciAddress& gpu);
+void report_unknown_place();
 
 // Answers requests from standard input until it ends, and ends with the daemon. Returns the exit
 // status.

@@ -102,7 +102,10 @@ class RocmSmiSampler {
   GpuSample read_gpu(uint32_t index, Device& device) const {
     GpuSample& identity = device.identity;
     // The address comes from the file system and wakes nobody; the rest may.
-    if (identity.address == PciAddress{}) read_address(index, identity);
+    if (identity.address == PciAddress{}) {
+      report_unknown_place();
+      read_address(index, identity);
+    }
     identity.suspended = is_suspended(identity.address);
     if (identity.suspended) return identity;
     report_place(identity.address);

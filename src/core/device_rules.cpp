@@ -115,11 +115,13 @@ void HealthWatchRule::look(const GpuSample& sample, std::int64_t, Charges& charg
 void HangRule::answered() {
   has_answered_ = true;
   in_a_row_ = 0;
+  where_.clear();
 }
 
 std::optional<Charge> HangRule::hung(const std::string& source, const std::string& where) {
+  if (where_.empty()) where_ = where;
   const std::string evidence = source + " did not answer" +
-                               (where.empty() ? "" : " about GPU " + where) + ", " +
+                               (where_.empty() ? "" : " about GPU " + where_) + ", " +
                                std::to_string(++in_a_row_) + " in a row";
   if (in_a_row_ == 1)
     return Charge{{"driver_slow", Severity::kWarning, Scope::kNode, Action::kWatch}, evidence};

@@ -156,12 +156,15 @@ class HealthWatchRule {
 class HangRule {
  public:
   void answered();
-  // `source` is the library, `where` the GPU it was last heard about or empty.
+  // `source` is the library, `where` the GPU it was last heard about or empty: then the one that an
+  // earlier hang in this row named.
   std::optional<Charge> hung(const std::string& source, const std::string& where);
+  const std::string& where() const { return where_; }
 
  private:
   bool has_answered_ = false;
   int in_a_row_ = 0;
+  std::string where_;
 };
 
 }  // namespace acrf

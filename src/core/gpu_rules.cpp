@@ -91,6 +91,12 @@ void GpuRules::look_for_missing(const std::string& source, const std::set<std::s
     auto& [key, gpu] = *at;
     if (seen.count(key) != 0 || gpu.uuid.empty()) continue;
     if (!gpu.missing.update(now_s, true)) continue;
+    // A lost GPU is not listed by a driver that was asked anew: that is no second fault.
+    if (const auto lost = last_held_.find({key, classify_lost_gpu().fault_class});
+        lost != last_held_.end()) {
+      lost->second = now_s;
+      continue;
+    }
     latch(key, gpu,
           {{{"gpu_missing", Severity::kFatal, Scope::kGpu, Action::kDrain},
             source + " does not list the GPU any more"}},

@@ -76,6 +76,15 @@ TEST_F(GpuRulesTest, AGpuThatVanishesIsMissingAfterHalfAMinute) {
   EXPECT_THAT(look(), IsEmpty());
 }
 
+TEST_F(GpuRulesTest, ALostGpuThatVanishesIsNoSecondFault) {
+  look();
+  gpu().lost = true;
+  look();
+  EXPECT_THAT(look(), ElementsAre("gpu_lost"));
+  samples_.erase(samples_.begin() + 3);
+  for (int i = 0; i < 60; ++i) EXPECT_THAT(look(30), IsEmpty());
+}
+
 TEST_F(GpuRulesTest, AllGpusGoneIsTheDriversMatter) {
   look();
   samples_.clear();
@@ -406,7 +415,9 @@ TEST(HangRule, IsBelievedAtTheThirdTimeOfALibraryThatHasAnswered) {
   EXPECT_EQ(rule.hung("nvml", "0000:1a:00")->evidence,
             "nvml did not answer about GPU 0000:1a:00, 1 in a row");
   EXPECT_FALSE(rule.hung("nvml", ""));
-  EXPECT_EQ(rule.hung("nvml", "")->verdict.action, Action::kDrain);
+  const auto third = rule.hung("nvml", "");
+  EXPECT_EQ(third->verdict.action, Action::kDrain);
+  EXPECT_EQ(third->evidence, "nvml did not answer about GPU 0000:1a:00, 3 in a row");
   EXPECT_FALSE(rule.hung("nvml", ""));
 }
 

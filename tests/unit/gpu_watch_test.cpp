@@ -84,6 +84,7 @@ TEST_F(GpuWatchTest, AHangNamesTheGpuAndIsBelievedAtTheThirdTime) {
   EXPECT_EQ(events[0].verdict.fault_class, "driver_slow");
   EXPECT_EQ(events[0].gpu_uuid, state_.gpus[1].uuid);
   EXPECT_EQ(events[1].verdict.fault_class, "driver_hung");
+  EXPECT_EQ(events[1].gpu, (PciAddress{0, 0x20, 0}));
   state_.gpus[1].hang = false;
   save();
   EXPECT_TRUE(sample().empty());
