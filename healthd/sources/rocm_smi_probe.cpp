@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "common/rocm_smi_abi.h"
+#include "core/text.h"
 #include "sources/probe_service.h"
 #include "sources/shared_library.h"
 #include "sources/vendor_probes.h"
@@ -76,6 +77,14 @@ bool call(Function* function, Arguments... arguments) {
   return function && function(arguments...) == ACRF_RSMI_SUCCESS;
 }
 
+// "16.0", in GT/s, is generation 4.
+Reading generation_of(std::string_view speed) {
+  constexpr std::string_view kSpeeds[] = {"2.5", "5.0", "8.0", "16.0", "32.0", "64.0"};
+  for (std::size_t i = 0; i < std::size(kSpeeds); ++i)
+    if (speed == kSpeeds[i]) return i + 1;
+  return std::nullopt;
+}
+
 struct Device {
   GpuSample identity;
   std::uint64_t blocks = ~0ull;  // those that count errors; all while unknown
@@ -141,11 +150,24 @@ class RocmSmiSampler {
     if (!call(rsmi_.ecc_enabled, device, &known.blocks)) known.blocks = ~0ull;
   }
 
+  // The first word of a file of the card's; reading it wakes nobody.
+  std::string card_file(const PciAddress& address, const char* name) const {
+    std::ifstream file(sysfs_ + "/bus/pci/devices/" + to_string(address) + ".0/" + name);
+    std::string word;
+    file >> word;
+    return word;
+  }
+
   bool is_suspended(const PciAddress& address) const {
-    std::ifstream file(sysfs_ + "/bus/pci/devices/" + to_string(address) +
-                       ".0/power/runtime_status");
-    std::string status;
-    return file >> status && (status == "suspended" || status == "suspending");
+    const auto status = card_file(address, "power/runtime_status");
+    return status == "suspended" || status == "suspending";
+  }
+
+  void read_link(GpuSample& sample) const {
+    sample.pcie_generation = generation_of(card_file(sample.address, "current_link_speed"));
+    sample.pcie_generation_max = generation_of(card_file(sample.address, "max_link_speed"));
+    sample.pcie_width = parse_unsigned(card_file(sample.address, "current_link_width"));
+    sample.pcie_width_max = parse_unsigned(card_file(sample.address, "max_link_width"));
   }
 
   Reading temperature(uint32_t device, acrf_rsmi_temperature_sensor sensor,
@@ -169,6 +191,7 @@ class RocmSmiSampler {
     if (call(rsmi_.busy, device, &percent)) sample.utilization_percent = percent;
     auto xgmi = ACRF_RSMI_XGMI_NO_ERRORS;
     if (call(rsmi_.xgmi, device, &xgmi)) sample.xgmi_error = static_cast<unsigned>(xgmi);
+    read_link(sample);
     read_blocks(device, blocks, sample);
     read_pages(device, sample);
   }

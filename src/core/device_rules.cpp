@@ -76,7 +76,7 @@ void ThermalRule::look(const GpuSample& sample, std::int64_t now_s, Charges& cha
     charges.push_back({{"hw_slowdown", Severity::kWarning, Scope::kGpu, Action::kWatch},
                        "the hardware held the clocks down in 6 of 10 minutes"});
   if (lasting)
-    charges.push_back({{"hw_slowdown_lasting", Severity::kCritical, Scope::kGpu, Action::kDrain},
+    charges.push_back({{"hw_slowdown_lasting", Severity::kCritical, Scope::kGpu, Action::kWatch},
                        "the hardware has held the clocks down for half an hour"});
   const bool core_hot = sample.temperature_c && sample.slowdown_c && *sample.slowdown_c > 0 &&
                         *sample.temperature_c >= *sample.slowdown_c;

@@ -97,7 +97,8 @@ class PcieRule {
   Persistent degraded_{60};
 };
 
-// Clocks held down by the hardware, and temperatures at the device's own limits.
+// Clocks held down by the hardware, and temperatures at the device's own limits. Watched only: the
+// job goes on, slowly, and its node is to be drained at the job's end.
 class ThermalRule {
  public:
   void look(const GpuSample& sample, std::int64_t now_s, Charges& charges);

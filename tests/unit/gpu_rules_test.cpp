@@ -283,14 +283,15 @@ TEST_F(GpuRulesTest, ANarrowLinkCountsOnlyUnderLoad) {
   EXPECT_THAT(look(60), ElementsAre("pcie_degraded"));
 }
 
-TEST_F(GpuRulesTest, SlowdownInSixOfTenMinutesIsWatchedAndALastingOneDrains) {
+TEST_F(GpuRulesTest, SlowdownInSixOfTenMinutesIsToldAndALastingOneIsCritical) {
   gpu().slowdown_thermal = 1;
   for (int i = 0; i < 5; ++i) EXPECT_THAT(look(60), IsEmpty());
   EXPECT_THAT(look(60), ElementsAre("hw_slowdown"));
   EXPECT_EQ(action(), Action::kWatch);
   for (int i = 0; i < 29; ++i) EXPECT_THAT(look(60), IsEmpty());
   EXPECT_THAT(look(60), ElementsAre("hw_slowdown_lasting"));
-  EXPECT_EQ(action(), Action::kDrain);
+  EXPECT_EQ(findings_[0].verdict.severity, Severity::kCritical);
+  EXPECT_EQ(action(), Action::kWatch);  // the job goes on
 }
 
 TEST_F(GpuRulesTest, SlowdownOfManyGpusIsTheCoolingsAndDrainsNothing) {

@@ -70,6 +70,22 @@ TEST_F(RocmSmiProbe, ACardThatSleepsIsNotAsked) {
   EXPECT_EQ(samples[1].temperature_c, 34);
 }
 
+TEST_F(RocmSmiProbe, TheLinkIsTheKernels) {
+  const auto card = directory_.path("sys/bus/pci/devices/0000:20:00.0");
+  std::filesystem::create_directories(card);
+  std::ofstream(card + "/current_link_speed") << "16.0 GT/s PCIe\n";
+  std::ofstream(card + "/max_link_speed") << "Unknown\n";
+  std::ofstream(card + "/current_link_width") << "8\n";
+  std::ofstream(card + "/max_link_width") << "16\n";
+  auto probe = make_probe();
+  const auto samples = samples_of(probe);
+  EXPECT_EQ(samples[1].pcie_generation, 4);
+  EXPECT_FALSE(samples[1].pcie_generation_max);
+  EXPECT_EQ(samples[1].pcie_width, 8);
+  EXPECT_EQ(samples[1].pcie_width_max, 16);
+  EXPECT_FALSE(samples[0].pcie_width);
+}
+
 TEST_F(RocmSmiProbe, NotSupportedIsUnknown) {
   state_.gpus[0].not_supported = {"*"};
   save();
