@@ -11,6 +11,13 @@ namespace {
 constexpr std::int64_t kClearAfter_s = 600;
 constexpr std::string_view kHeader = "acrf-gpu-rules 1";
 
+// What the driver itself says is over when the driver says so; what is counted may flicker.
+std::int64_t clear_after_s(std::string_view fault_class) {
+  const bool drivers_word = fault_class == "gpu_lost" || fault_class == "gpu_reset_required" ||
+                            starts_with(fault_class, "recovery_");
+  return drivers_word ? 0 : kClearAfter_s;
+}
+
 // Heat or lack of power that several GPUs of a node share is no GPU's fault: a quarter of them, and
 // at least two.
 void excuse_shared_slowdown(Charges& charges, std::size_t slow, std::size_t all) {
@@ -77,7 +84,8 @@ void GpuRules::latch(const std::string& key, const Gpu& gpu, const Charges& char
   }
   const auto first = last_held_.lower_bound({key, ""});
   for (auto held = first; held != last_held_.end() && held->first.first == key;)
-    held = now_s - held->second > kClearAfter_s ? last_held_.erase(held) : std::next(held);
+    held = now_s - held->second > clear_after_s(held->first.second) ? last_held_.erase(held)
+                                                                    : std::next(held);
 }
 
 // A GPU that a source no longer lists, though it still lists others: with all of them gone, it is

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // All sampling rules on all GPUs of a node. What a rule holds against a GPU becomes a finding once,
-// and again only after it has not held for ten minutes. Everything is kept under the GPU's UUID and
-// serial number: a swapped GPU starts anew, a moved one keeps its past.
+// and again only after it has not held for ten minutes, or the driver has taken it back. Everything
+// is kept under the GPU's UUID and serial number: a swapped GPU starts anew, a moved one keeps its
+// past.
 #pragma once
 
 #include <map>

@@ -76,6 +76,17 @@ TEST_F(GpuRulesTest, AGpuThatVanishesIsMissingAfterHalfAMinute) {
   EXPECT_THAT(look(), IsEmpty());
 }
 
+TEST_F(GpuRulesTest, AGpuThatCameBackAndIsLostAgainIsToldAgain) {
+  gpu().lost = true;
+  look();
+  EXPECT_THAT(look(), ElementsAre("gpu_lost"));
+  gpu().lost = false;
+  look();
+  gpu().lost = true;
+  look();
+  EXPECT_THAT(look(), ElementsAre("gpu_lost"));
+}
+
 TEST_F(GpuRulesTest, ALostGpuThatVanishesIsNoSecondFault) {
   look();
   gpu().lost = true;

@@ -64,6 +64,21 @@ TEST_F(GpuWatchTest, WhatWasToldSurvivesARestart) {
   EXPECT_TRUE(sample().empty());
 }
 
+TEST_F(GpuWatchTest, ACounterThatStartsAgainOrWrapsIsNoFault) {
+  auto& readings = state_.gpus[1].readings;
+  for (const std::uint64_t value : {7ull, 0xffffffffull, 3ull, 0ull}) {
+    readings["volatile_dram_uncorrected"] = readings["pcie_replays"] = value;
+    if (value == 0xffffffff) readings["volatile_dram_uncorrected"] = 7;
+    save();
+    EXPECT_TRUE(sample().empty()) << value;
+  }
+  readings["volatile_dram_uncorrected"] = 1;
+  save();
+  const auto events = sample();
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].verdict.fault_class, "ecc_uncorrectable");
+}
+
 TEST_F(GpuWatchTest, AHangNamesTheGpuAndIsBelievedAtTheThirdTime) {
   config_.probe_timeout_s = 1;
   EXPECT_TRUE(sample().empty());

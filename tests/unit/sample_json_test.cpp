@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/gpu_rules.h"
+#include "random.h"
 #include "sources/gpu_inventory.h"
 
 namespace acrf {
@@ -57,6 +59,28 @@ TEST(Samples, AKeyOfTheWrongTypeIsUnknown) {
   EXPECT_FALSE(gpu.lost);
   EXPECT_FALSE(gpu.remap_failure || gpu.temperature_c || gpu.power_mw);
   EXPECT_TRUE(gpu.links.empty() && gpu.blocks.empty() && gpu.xids.empty());
+}
+
+// The fuzz target without a fuzzer; the same texts in every run.
+TEST(Samples, DamagedAnswersAreSurvived) {
+  const std::string answer =
+      R"({"ok":true,"gpus":[{"pci":"0000:1a:00","uuid":"G","vendor":"amd","lost":true,"links":)"
+      R"([{"link":0,"active":1}],"blocks":[{"name":"umc","uncorrected":2}],"xids":[79],)"
+      R"("incidents":[{"system":"memory","failed":true,"code":18,"text":"x"}]}]})";
+  ASSERT_TRUE(parse_samples(answer).ok());
+  Random random(20261117);
+  for (std::size_t at = 0; at < answer.size(); ++at) {
+    EXPECT_FALSE(parse_samples(answer.substr(0, at)).ok());
+    for (int i = 0; i < 40; ++i) {
+      std::string text = answer;
+      text[at] = static_cast<char>(random.below(256));
+      text[static_cast<std::size_t>(random.below(static_cast<int>(text.size())))] =
+          "[]{},\":0e-"[random.below(11)];
+      GpuRules rules;
+      if (const auto samples = parse_samples(text))
+        for (int second = 0; second < 3; ++second) rules.look("fuzz", *samples, second);
+    }
+  }
 }
 
 std::vector<GpuSample> one_gpu(const std::string& uuid) {
