@@ -12,8 +12,7 @@
 #include "acrf_config.h"
 #include "common/config_file.h"
 #include "common/log.h"
-#include "fakegpu/state.h"
-#include "sources/nvml_probe.h"
+#include "sources/probe_service.h"
 #include "watcher.h"
 
 #ifdef HAVE_LIBSYSTEMD
@@ -27,7 +26,7 @@ struct Options {
   std::string config_path;
   std::string node;
   std::string log_level = "info";
-  std::string nvml_probe;  // set in a probe process
+  std::vector<std::string> probe;  // in a probe process: which, its library, and where sysfs is
 };
 
 // The name this host has in slurm.conf unless -N says otherwise: its name up to the first dot.
@@ -49,15 +48,6 @@ UniqueFd open_stop_signals() {
   return UniqueFd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-std::unique_ptr<Probe> make_probe(const Config& config) {
-  if (config.nvml_library.empty()) return nullptr;
-  std::vector<std::string> environment;
-  if (!config.fake_gpu_state.empty())
-    environment.push_back(std::string(fakegpu::kStateVariable) + "=" + config.fake_gpu_state);
-  std::vector<std::string> command = {"/proc/self/exe", "--nvml-probe", config.nvml_library};
-  return std::make_unique<Probe>(std::move(command), std::move(environment));
-}
-
 Status watch(Config config, const std::string& node) {
   for (auto* path : {&config.kernel_log, &config.state_dir, &config.fake_gpu_state})
     *path = expand_node(*path, node);
@@ -69,8 +59,7 @@ Status watch(Config config, const std::string& node) {
       KernelLogSource::open(config.kernel_log, config.state_dir + "/kernel-log.place", *boot_id);
   if (!kernel_log) return kernel_log.error();
   const UniqueFd signals = open_stop_signals();
-  Watcher watcher(config, node, std::move(*store), std::move(*kernel_log), *boot_id,
-                  make_probe(config));
+  Watcher watcher(config, node, std::move(*store), std::move(*kernel_log), *boot_id);
   spdlog::info("acrf-healthd {} watches node {}: Mode={}, kernel log {}", ACRF_VERSION, node,
                mode_name(config.mode), config.kernel_log);
 #ifdef HAVE_LIBSYSTEMD
@@ -82,7 +71,8 @@ Status watch(Config config, const std::string& node) {
 }
 
 int run(const Options& options) {
-  if (!options.nvml_probe.empty()) return run_nvml_probe(options.nvml_probe);
+  if (options.probe.size() == 3)
+    return run_probe(options.probe[0], options.probe[1], options.probe[2]);
   if (const auto log = init_log(options.log_level); !log) {
     std::fprintf(stderr, "acrf-healthd: %s\n", log.error().sentence.c_str());
     return EXIT_FAILURE;
@@ -108,7 +98,7 @@ int main(int argc, char** argv) {
                  "acrf.conf to use (default: beside slurm.conf)");
   app.add_option("-N,--node", options.node, "this node's name in slurm.conf (default: host name)");
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning or error");
-  app.add_option("--nvml-probe", options.nvml_probe)->group("");
+  app.add_option("--probe", options.probe)->expected(3)->group("");
   app.set_version_flag("-V,--version", std::string("acrf-healthd ") + ACRF_VERSION);
   CLI11_PARSE(app, argc, argv);
   return acrf::run(options);

@@ -12,7 +12,10 @@ namespace acrf {
 namespace {
 
 constexpr std::size_t kFinishedIncidentsKept = 200;
+// A reading beside the lines of a burst: as a line of the same weight would be.
 constexpr int kLostGpuRank = 100;  // of Xid 79, the same fault from the other side
+constexpr int kActingRank = 60;
+constexpr int kWatchedRank = 20;
 constexpr std::chrono::seconds kSavePlaceEvery{1};
 
 // A kernel record is stamped in time since boot; slurmctld's job times are wall-clock seconds.
@@ -40,14 +43,13 @@ std::string describe(const Incident& incident) {
 }  // namespace
 
 Watcher::Watcher(const Config& config, std::string node, IncidentStore store,
-                 KernelLogSource kernel_log, std::string boot_id, std::unique_ptr<Probe> probe)
+                 KernelLogSource kernel_log, std::string boot_id)
     : config_(config),
       node_(std::move(node)),
       store_(std::move(store)),
       kernel_log_(std::move(kernel_log)),
       boot_id_(std::move(boot_id)),
-      probe_(std::move(probe)),
-      next_sample_(Clock::now()),
+      gpus_(config_, boot_id_),
       next_save_(Clock::now()),
       catalog_(Catalog::with_rules(config.faults)),
       lines_(catalog_),
@@ -62,13 +64,9 @@ void Watcher::run(int signal_fd) {
   resume_unfinished();
   read_kernel_log();
   while (wait(signal_fd)) {
-    const auto now = Clock::now();
     read_kernel_log();
-    if (probe_) {
-      if (probe_->waiting()) handle_answer();
-      kill_late_probe(now);
-      sample_when_due(now);
-    }
+    for (auto& event : gpus_.work(Clock::now(), std::time(nullptr)))
+      observe_finding(std::move(event));
   }
   if (const auto saved = kernel_log_.save_place(); !saved)
     spdlog::error("place in the kernel log: {}", saved.error().sentence);
@@ -113,14 +111,12 @@ void Watcher::save(const Incident& incident) {
 
 // Sleeps until something needs attention. False when the daemon is to stop.
 bool Watcher::wait(int signal_fd) {
-  auto wake = Clock::now() + kSavePlaceEvery;
-  if (probe_) wake = std::min(wake, probe_->deadline().value_or(next_sample_));
+  const auto wake = std::min(Clock::now() + kSavePlaceEvery, gpus_.next_wake());
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(wake - Clock::now()).count();
-  pollfd fds[3] = {{signal_fd, POLLIN, 0},
-                   {kernel_log_.poll_fd(), POLLIN, 0},
-                   {probe_ && probe_->waiting() ? probe_->poll_fd() : -1, POLLIN, 0}};
-  ::poll(fds, 3, static_cast<int>(std::clamp<long>(left + 1, 0, 60'000)));
+  std::vector<pollfd> fds = {{signal_fd, POLLIN, 0}, {kernel_log_.poll_fd(), POLLIN, 0}};
+  gpus_.add_poll_fds(fds);
+  ::poll(fds.data(), fds.size(), static_cast<int>(std::clamp<long>(left + 1, 0, 60'000)));
   signalfd_siginfo signal;
   return ::read(signal_fd, &signal, sizeof signal) <= 0;
 }
@@ -160,53 +156,20 @@ bool Watcher::names_gpu(const Event& event) const {
   return address && !gpus_.uuid_at(*address).empty();
 }
 
-void Watcher::sample_when_due(Clock::time_point now) {
-  if (now < next_sample_ || probe_->waiting()) return;
-  next_sample_ = now + std::chrono::seconds(config_.sample_interval_s);
-  const auto asked = probe_->request(now + std::chrono::seconds(config_.probe_timeout_s));
-  if (!asked) probe_failed(asked.error().sentence);
-}
-
-void Watcher::handle_answer() {
-  const auto answer = probe_->take_answer();
-  if (!answer) return probe_failed(answer.error().sentence);
-  if (!*answer) return;
-  const auto samples = parse_samples(**answer);
-  if (!samples) return probe_failed(samples.error().sentence);
-  const auto before = gpus_.size();
-  const auto lost = gpus_.update(*samples);
-  if (gpus_.size() != before) spdlog::info("NVML: {} GPUs", gpus_.size());
-  last_probe_problem_.clear();
-  for (const auto& gpu : lost) {
-    Event event;
-    event.verdict = classify_lost_gpu();
-    event.rank = kLostGpuRank;
-    event.gpu = gpu.address;
-    event.source = "nvml";
-    event.evidence = "NVML: GPU is lost";
-    event.discriminator = gpu.uuid + "/" + std::to_string(std::time(nullptr));
-    event.unix_s = std::time(nullptr) - 2 * config_.sample_interval_s;  // the last good sample
-    observe(std::move(event));
-  }
-}
-
-void Watcher::kill_late_probe(Clock::time_point now) {
-  if (!probe_->waiting() || now < *probe_->deadline()) return;
-  probe_->stop();
-  probe_failed("no answer within " + std::to_string(config_.probe_timeout_s) +
-               " s; the probe was killed");
-}
-
-// Unknown is neither healthy nor failed: said once, nothing is done.
-void Watcher::probe_failed(const std::string& why) {
-  if (why == last_probe_problem_) return;
-  last_probe_problem_ = why;
-  spdlog::warn("NVML: {}; the GPUs' state is unknown", why);
+// What readings say goes by the site's Fault lines for its class.
+void Watcher::observe_finding(Event event) {
+  auto& verdict = event.verdict;
+  if (const auto* rule = catalog_.find_rule({}, {}, verdict.fault_class))
+    event.shadowed = apply_rule(*rule, verdict);
+  if (verdict.action == Action::kIgnore) return;
+  event.rank = evacuates(verdict) ? kActingRank : kWatchedRank;
+  if (verdict.fault_class == classify_lost_gpu().fault_class) event.rank = kLostGpuRank;
+  observe(std::move(event));
 }
 
 void Watcher::observe(Event event) {
   event.boot_id = boot_id_;
-  if (event.part.empty()) event.gpu_uuid = gpus_.uuid_at(event.gpu);
+  if (event.part.empty() && event.gpu_uuid.empty()) event.gpu_uuid = gpus_.uuid_at(event.gpu);
   history_.judge(event);
   std::optional<Change> change;
   {

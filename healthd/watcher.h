@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The watching half of acrf-healthd: one thread that polls the kernel log, the GPU probe and
+// The watching half of acrf-healthd: one thread that polls the kernel log, the GPU probes and
 // signals, turns what they say into incidents, and hands those to the Responder. It never calls
 // slurmctld.
 #pragma once
@@ -17,9 +17,8 @@
 #include "core/fault_history.h"
 #include "core/incident.h"
 #include "core/line_reader.h"
-#include "sources/gpu_inventory.h"
+#include "sources/gpu_watch.h"
 #include "sources/kernel_log_source.h"
-#include "sources/probe.h"
 
 namespace acrf {
 
@@ -27,7 +26,7 @@ class Watcher {
  public:
   // `config` has its paths expanded for `node`.
   Watcher(const Config& config, std::string node, IncidentStore store, KernelLogSource kernel_log,
-          std::string boot_id, std::unique_ptr<Probe> probe);
+          std::string boot_id);
 
   // Takes up incidents that an earlier run left unfinished, then watches until `signal_fd` says
   // stop.
@@ -43,10 +42,7 @@ class Watcher {
   void read_kernel_log();
   void handle_record(const KernelRecord& record);
   bool names_gpu(const Event& event) const;
-  void sample_when_due(Clock::time_point now);
-  void handle_answer();
-  void kill_late_probe(Clock::time_point now);
-  void probe_failed(const std::string& why);
+  void observe_finding(Event event);
   void observe(Event event);
   void open_incident(Incident incident);
   void follow(const Change& change);
@@ -56,10 +52,7 @@ class Watcher {
   IncidentStore store_;
   KernelLogSource kernel_log_;
   std::string boot_id_;
-  std::unique_ptr<Probe> probe_;  // null: no GPU library is configured
-  GpuInventory gpus_;
-  std::string last_probe_problem_;
-  Clock::time_point next_sample_;
+  GpuWatch gpus_;
   Clock::time_point next_save_;
   std::mutex tracker_mutex_;  // the Responder's thread closes incidents
   Catalog catalog_;

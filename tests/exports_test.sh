@@ -65,4 +65,7 @@ for select in select_cons_tres select_acrf; do
   finds_all "${select}FindsAll" "plugins/select_acrf/.libs/$select.so"
 done
 exports FakeNvml .libs/libnvidia-ml.so.1 'nvml[A-Za-z0-9_]+'
+exports FakeDcgm .libs/libdcgm.so.4 'dcgm[A-Za-z0-9_]+'
+exports FakeRocmSmi .libs/librocm_smi64.so.1 'rsmi_[a-z0-9_]+'
+exports FakeLevelZero .libs/libze_loader.so.1 'zes?[A-Z][A-Za-z0-9]+'
 exit $failures

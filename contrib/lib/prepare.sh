@@ -14,7 +14,7 @@ die() {
 packages="build-essential autoconf automake libtool pkg-config dpkg-dev
   slurmctld slurmd slurm-client munge libslurm-dev
   libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libsystemd-dev
-  libgtest-dev libgmock-dev python3"
+  libgtest-dev libgmock-dev librocm-smi-dev libze-dev python3"
 
 need_root() {
   [ "$(id -u)" = 0 ] || die "must be run as root: it installs packages and starts a private Slurm cluster"

@@ -1,162 +1,116 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sources/nvml_probe.h"
+// The NVML side of a probe. Identity and what never changes are read once, while the GPU answers;
+// the rest at each request. A call that is missing or fails leaves its readings unknown, and only
+// the driver's own words make a GPU lost or in need of a reset.
+#include <memory>
 
-#include <dlfcn.h>
-#include <sys/prctl.h>
-
-#include <csignal>
-#include <iostream>
-#include <nlohmann/json.hpp>
-#include <optional>
-
-#include "common/nvml_abi.h"
-#include "core/xid.h"
+#include "sources/nvml_library.h"
+#include "sources/nvml_readings.h"
+#include "sources/probe_service.h"
+#include "sources/vendor_probes.h"
 
 namespace acrf {
 namespace {
 
-using nlohmann::json;
-
-// NVML's functions by name. One that a driver lacks stays null, and what it would tell is unknown.
-class Nvml {
- public:
-  bool open(const std::string& library, std::string& problem) {
-    void* handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-      problem = ::dlerror();
-      return false;
-    }
-    load(handle, "nvmlInit_v2", init);
-    load(handle, "nvmlErrorString", error_string);
-    load(handle, "nvmlSystemGetDriverVersion", driver_version);
-    load(handle, "nvmlDeviceGetCount_v2", count);
-    load(handle, "nvmlDeviceGetHandleByIndex_v2", handle_by_index);
-    load(handle, "nvmlDeviceGetUUID", uuid);
-    load(handle, "nvmlDeviceGetSerial", serial);
-    load(handle, "nvmlDeviceGetName", name);
-    load(handle, "nvmlDeviceGetPciInfo_v3", pci);
-    load(handle, "nvmlDeviceGetTemperature", temperature);
-    load(handle, "nvmlDeviceGetPowerUsage", power);
-    if (init && error_string && count && handle_by_index) return true;
-    problem = library + " lacks the functions of NVML";
-    return false;
-  }
-
-  acrf_nvml_init* init = nullptr;
-  acrf_nvml_error_string* error_string = nullptr;
-  acrf_nvml_driver_version* driver_version = nullptr;
-  acrf_nvml_count* count = nullptr;
-  acrf_nvml_handle_by_index* handle_by_index = nullptr;
-  acrf_nvml_device_text* uuid = nullptr;
-  acrf_nvml_device_text* serial = nullptr;
-  acrf_nvml_device_text* name = nullptr;
-  acrf_nvml_device_pci* pci = nullptr;
-  acrf_nvml_device_temperature* temperature = nullptr;
-  acrf_nvml_device_power* power = nullptr;
-
- private:
-  template <typename Function>
-  static void load(void* handle, const char* name, Function*& function) {
-    function = reinterpret_cast<Function*>(::dlsym(handle, name));
-  }
-};
-
-// A GPU's identity is read once, while it answers; a lost one no longer tells who it was.
 struct Device {
   acrf_nvml_device_t handle = nullptr;
-  json identity = json::object();
+  GpuSample identity;
+  std::vector<std::uint64_t> link_totals;  // at the last request
 };
 
-void put_text(json& record, const char* key, acrf_nvml_device_text* read, acrf_nvml_device_t gpu) {
+std::string text_of(acrf_nvml_device_text* read, acrf_nvml_device_t gpu) {
   char text[256] = "";
-  if (read && read(gpu, text, sizeof text - 1) == ACRF_NVML_SUCCESS) record[key] = text;
+  return read && read(gpu, text, sizeof text - 1) == ACRF_NVML_SUCCESS ? text : "";
 }
 
-class Sampler {
+class NvmlSampler {
  public:
-  explicit Sampler(Nvml& nvml) : nvml_(nvml) {}
+  explicit NvmlSampler(const NvmlLibrary& nvml) : nvml_(nvml), init_code_(nvml.init()) {}
 
-  json sample() {
+  Result<ProbeAnswer> sample() {
     unsigned count = 0;
-    if (const auto code = nvml_.count(&count); code != ACRF_NVML_SUCCESS) return failure(code);
-    devices_.resize(count);
-    json answer = {{"ok", true}, {"gpus", json::array()}};
+    auto code = init_code_;
+    if (code == ACRF_NVML_SUCCESS) code = nvml_.count(&count);
+    if (code != ACRF_NVML_SUCCESS) return Error{ErrorCode::kUnavailable, nvml_.error_string(code)};
+    if (count != devices_.size()) devices_.assign(count, {});  // indices have moved
+    ProbeAnswer answer;
     char driver[128] = "";
     if (nvml_.driver_version && nvml_.driver_version(driver, sizeof driver) == ACRF_NVML_SUCCESS)
-      answer["driver"] = driver;
-    for (unsigned index = 0; index < count; ++index) answer["gpus"].push_back(read_gpu(index));
+      answer.driver = driver;
+    for (unsigned index = 0; index < count; ++index) answer.gpus.push_back(read_gpu(index));
+    take_xids(answer.gpus);
     return answer;
   }
 
-  json failure(acrf_nvml_return code) const {
-    return {{"ok", false}, {"error", nvml_.error_string(code)}};
-  }
-
  private:
-  json read_gpu(unsigned index) {
+  GpuSample read_gpu(unsigned index) {
     Device& device = devices_[index];
-    json record = {{"index", index}};
-    auto code = ACRF_NVML_SUCCESS;
-    if (!device.handle) code = identify(index, device);
-    record.update(device.identity);
-    if (code == ACRF_NVML_SUCCESS) code = read_sensors(device.handle, record);
-    // Only the driver's own word makes a GPU lost; anything else that fails is unknown.
-    record["lost"] = code == ACRF_NVML_ERROR_GPU_IS_LOST;
-    return record;
+    auto code = device.handle ? ACRF_NVML_SUCCESS : identify(index, device);
+    GpuSample sample = device.identity;
+    sample.index = index;
+    sample.vendor = "nvidia";
+    if (code == ACRF_NVML_SUCCESS && device.handle) {
+      report_place(sample.address);
+      code = read_nvml(nvml_, device.handle, device.link_totals, sample);
+    }
+    sample.lost = code == ACRF_NVML_ERROR_GPU_IS_LOST;
+    sample.reset_required = code == ACRF_NVML_ERROR_RESET_REQUIRED;
+    return sample;
   }
 
   acrf_nvml_return identify(unsigned index, Device& device) {
+    report_unknown_place();
     acrf_nvml_device_t handle = nullptr;
     if (const auto code = nvml_.handle_by_index(index, &handle); code != ACRF_NVML_SUCCESS)
       return code;
-    put_text(device.identity, "uuid", nvml_.uuid, handle);
-    put_text(device.identity, "serial", nvml_.serial, handle);
-    put_text(device.identity, "name", nvml_.name, handle);
+    device.identity.uuid = text_of(nvml_.uuid, handle);
+    device.identity.serial = text_of(nvml_.serial, handle);
+    device.identity.name = text_of(nvml_.name, handle);
     acrf_nvml_pci_info pci = {};
-    if (nvml_.pci && nvml_.pci(handle, &pci) == ACRF_NVML_SUCCESS) {
-      device.identity["pci"] = to_string(PciAddress{pci.domain, static_cast<std::uint8_t>(pci.bus),
-                                                    static_cast<std::uint8_t>(pci.device)});
+    if (!nvml_.pci || nvml_.pci(handle, &pci) != ACRF_NVML_SUCCESS) return ACRF_NVML_SUCCESS;
+    device.identity.address = {pci.domain, static_cast<std::uint8_t>(pci.bus),
+                               static_cast<std::uint8_t>(pci.device)};
+    if (device.identity.uuid.empty()) return ACRF_NVML_SUCCESS;
+    read_nvml_limits(nvml_, handle, device.identity);
+    device.handle = handle;
+    listen(handle);
+    return ACRF_NVML_SUCCESS;
+  }
+
+  void listen(acrf_nvml_device_t handle) {
+    if (!nvml_.event_set_create || !nvml_.register_events || !nvml_.event_set_wait) return;
+    if (!events_ && nvml_.event_set_create(&events_) != ACRF_NVML_SUCCESS) return;
+    (void)nvml_.register_events(handle, ACRF_NVML_EVENT_XID, events_);
+  }
+
+  // What has arrived since the last request, without waiting for more.
+  void take_xids(std::vector<GpuSample>& gpus) {
+    constexpr int kMostAtOnce = 256;
+    acrf_nvml_event event = {};
+    for (int i = 0; events_ && i < kMostAtOnce; ++i) {
+      if (nvml_.event_set_wait(events_, &event, 0) != ACRF_NVML_SUCCESS) return;
+      if (event.type != ACRF_NVML_EVENT_XID) continue;
+      for (std::size_t index = 0; index < devices_.size(); ++index)
+        if (devices_[index].handle == event.device) gpus[index].xids.push_back(event.data);
     }
-    if (device.identity.contains("uuid") && device.identity.contains("pci")) device.handle = handle;
-    return ACRF_NVML_SUCCESS;
   }
 
-  acrf_nvml_return read_sensors(acrf_nvml_device_t handle, json& record) {
-    if (!handle) return ACRF_NVML_ERROR_UNKNOWN;
-    unsigned celsius = 0;
-    unsigned milliwatts = 0;
-    auto code = ACRF_NVML_ERROR_NOT_SUPPORTED;
-    if (nvml_.temperature) code = nvml_.temperature(handle, ACRF_NVML_TEMPERATURE_GPU, &celsius);
-    if (code == ACRF_NVML_ERROR_GPU_IS_LOST) return code;
-    if (code == ACRF_NVML_SUCCESS) record["temperature_c"] = celsius;
-    if (nvml_.power && nvml_.power(handle, &milliwatts) == ACRF_NVML_SUCCESS)
-      record["power_mw"] = milliwatts;
-    return ACRF_NVML_SUCCESS;
-  }
-
-  Nvml& nvml_;
+  const NvmlLibrary& nvml_;
+  acrf_nvml_return init_code_;
   std::vector<Device> devices_;
+  acrf_nvml_event_set_t events_ = nullptr;
 };
 
 }  // namespace
 
 int run_nvml_probe(const std::string& library) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  Nvml nvml;
-  Sampler sampler(nvml);
-  std::string problem;
-  const bool opened = nvml.open(library, problem);
-  const auto init_code = opened ? nvml.init() : ACRF_NVML_ERROR_UNINITIALIZED;
-  for (std::string request; std::getline(std::cin, request);) {
-    json answer;
-    if (!opened) {
-      answer = {{"ok", false}, {"error", problem}};
-    } else {
-      answer = init_code == ACRF_NVML_SUCCESS ? sampler.sample() : sampler.failure(init_code);
-    }
-    std::cout << answer.dump(-1, ' ', true, json::error_handler_t::replace) << std::endl;
-  }
-  return 0;
+  const auto nvml = NvmlLibrary::open(library);
+  std::unique_ptr<NvmlSampler> sampler;
+  return serve_samples([&]() -> Result<ProbeAnswer> {
+    if (!nvml) return nvml.error();
+    if (!sampler) sampler = std::make_unique<NvmlSampler>(*nvml);
+    return sampler->sample();
+  });
 }
 
 }  // namespace acrf

@@ -13,6 +13,7 @@
 
 #include "common/arguments.h"
 #include "common/file.h"
+#include "core/text.h"
 
 extern char** environ;
 
@@ -20,6 +21,7 @@ namespace acrf {
 namespace {
 
 constexpr std::size_t kLongestAnswer = 1 << 20;
+constexpr std::string_view kPlace = "at ";
 
 }  // namespace
 
@@ -72,6 +74,7 @@ Status Probe::request(Clock::time_point deadline) {
     return error;
   }
   deadline_ = deadline;
+  place_.clear();
   return Done{};
 }
 
@@ -87,12 +90,17 @@ Result<std::optional<std::string>> Probe::take_answer() {
     }
     pending_.append(buffer, static_cast<std::size_t>(n));
   }
-  const auto end = pending_.find('\n');
-  if (end == std::string::npos) return std::optional<std::string>();
-  std::optional<std::string> answer(pending_.substr(0, end));
-  pending_.erase(0, end + 1);
-  deadline_.reset();
-  return answer;
+  for (auto end = pending_.find('\n'); end != std::string::npos; end = pending_.find('\n')) {
+    std::string line = pending_.substr(0, end);
+    pending_.erase(0, end + 1);
+    if (starts_with(line, kPlace)) {
+      place_ = line.substr(kPlace.size());
+      continue;
+    }
+    deadline_.reset();
+    return std::optional(std::move(line));
+  }
+  return std::optional<std::string>();
 }
 
 bool Probe::process_has_ended(int wait_ms) const {

@@ -3,7 +3,8 @@
 // its process can be killed: the daemon goes on, and the hang is itself a finding.
 //
 // The daemon writes one line per request to the probe's standard input and reads one line of JSON
-// per answer from its standard output.
+// per answer from its standard output; lines "at GPU" say which GPU the library is asked about
+// next.
 #pragma once
 
 #include <sys/types.h>
@@ -40,6 +41,9 @@ class Probe {
   // A whole answer when one has arrived; an Error when the probe ended instead.
   Result<std::optional<std::string>> take_answer();
 
+  // The GPU that the library was last asked about in the request that is open, or empty.
+  const std::string& place() const { return place_; }
+
   // Ends the process, with SIGKILL: it may be stuck in a driver.
   void stop();
 
@@ -54,6 +58,7 @@ class Probe {
   UniqueFd input_;
   UniqueFd output_;
   std::string pending_;
+  std::string place_;
   std::optional<Clock::time_point> deadline_;
 };
 

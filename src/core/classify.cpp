@@ -99,16 +99,6 @@ LineVerdict judge(const LogLine& line, const Catalog& catalog) {
   return disbelieve(judge_kernel(line.message, catalog), "hearsay");
 }
 
-void apply_rule(LineVerdict& line, const FaultRule& rule) {
-  auto& verdict = line.verdict;
-  if (rule.action) verdict.action = *rule.action;
-  if (rule.severity) verdict.severity = *rule.severity;
-  if (rule.scope) verdict.scope = *rule.scope;
-  if (rule.mode == RuleMode::kOn || verdict.action == Action::kIgnore) return;
-  if (rule.mode == RuleMode::kShadow) line.shadowed = verdict.action;
-  verdict.action = rule.mode == RuleMode::kShadow ? Action::kWatch : Action::kIgnore;
-}
-
 bool is_memory_class(std::string_view fault_class) {
   for (const std::string_view name : {"hbm_ue", "mem_", "amd_ras_", "amd_poison", "amd_bad_pages",
                                       "intel_hbm", "intel_ue", "intel_ce"})
@@ -123,7 +113,7 @@ LineVerdict classify_line(const LogLine& line, const Catalog& catalog) {
   if (line.writer == Writer::kKernel && (verdict.known || verdict.xid || verdict.sxid))
     if (const auto* rule =
             catalog.find_rule(verdict.xid, verdict.sxid, verdict.verdict.fault_class))
-      apply_rule(verdict, *rule);
+      verdict.shadowed = apply_rule(*rule, verdict.verdict);
   return verdict;
 }
 

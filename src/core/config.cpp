@@ -144,8 +144,16 @@ const std::vector<Setting>& settings() {
        "Directory of acrf-healthd's incident records and its place in the kernel log."},
       {"NvmlLibrary", &Config::nvml_library, 0, 0,
        "NVIDIA's management library, opened at run time. Empty: no NVIDIA sampling."},
+      {"DcgmLibrary", &Config::dcgm_library, 0, 0,
+       "NVIDIA's DCGM, for a second opinion on its GPUs: libdcgm.so.4 or libdcgm.so.3. Empty: it "
+       "is not asked."},
+      {"RocmSmiLibrary", &Config::rocm_smi_library, 0, 0,
+       "AMD's management library, such as librocm_smi64.so.7. Empty: no AMD sampling."},
+      {"LevelZeroLibrary", &Config::level_zero_library, 0, 0,
+       "Intel's Level Zero loader, libze_loader.so.1. Empty: no Intel sampling."},
       {"FakeGpuState", &Config::fake_gpu_state, 0, 0,
-       "Test clusters only: state file of the stand-in NVML, changed by 'acrf inject'."},
+       "Test clusters only: state file of the stand-in vendor libraries, changed by 'acrf "
+       "inject'."},
       {"SampleInterval", &Config::sample_interval_s, 1, 3600,
        "Seconds between two samples of all GPUs."},
       {"ProbeTimeout", &Config::probe_timeout_s, 1, 600,

@@ -22,6 +22,9 @@ struct Config {
   std::string kernel_log = "/dev/kmsg";
   std::string state_dir = "/var/lib/acrf";
   std::string nvml_library = "libnvidia-ml.so.1";
+  std::string dcgm_library;
+  std::string rocm_smi_library;
+  std::string level_zero_library;
   std::string fake_gpu_state;
   int sample_interval_s = 5;
   int probe_timeout_s = 10;

@@ -115,4 +115,14 @@ std::string to_line(const FaultRule& rule) {
   return line;
 }
 
+std::optional<Action> apply_rule(const FaultRule& rule, Verdict& verdict) {
+  if (rule.action) verdict.action = *rule.action;
+  if (rule.severity) verdict.severity = *rule.severity;
+  if (rule.scope) verdict.scope = *rule.scope;
+  if (rule.mode == RuleMode::kOn || verdict.action == Action::kIgnore) return std::nullopt;
+  const auto wanted = verdict.action;
+  verdict.action = rule.mode == RuleMode::kShadow ? Action::kWatch : Action::kIgnore;
+  return rule.mode == RuleMode::kShadow ? std::optional(wanted) : std::nullopt;
+}
+
 }  // namespace acrf

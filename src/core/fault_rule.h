@@ -46,4 +46,7 @@ Result<FaultRule> parse_fault_rule(const ConfLine& line, std::string_view origin
 
 std::string to_line(const FaultRule& rule);
 
+// Makes of the verdict what the site wants; gives the action that only the shadow setting withheld.
+std::optional<Action> apply_rule(const FaultRule& rule, Verdict& verdict);
+
 }  // namespace acrf

@@ -2,7 +2,11 @@
 #include "fakegpu/state.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "common/file.h"
@@ -10,9 +14,15 @@
 
 namespace acrf::fakegpu {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Gpu, uuid, serial, name, pci, lost, hang,
-                                                temperature_c, power_mw)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Gpu, uuid, serial, name, pci, lost, hang, vanished,
+                                                reset_required, mig, temperature_c, power_mw, links,
+                                                links_down, xids, not_supported, readings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(State, driver, gpus)
+
+bool Gpu::supports(const std::string& function) const {
+  return std::none_of(not_supported.begin(), not_supported.end(),
+                      [&](const std::string& item) { return item == "*" || item == function; });
+}
 
 State healthy_state(const std::string& node, int gpus) {
   State state;
@@ -41,6 +51,33 @@ Result<State> load_state(const std::string& path) {
 
 Status save_state(const std::string& path, const State& state) {
   return write_file(path, nlohmann::json(state).dump(2) + "\n", 0644);
+}
+
+const State* current_state() {
+  static std::optional<State> state;
+  static std::string loaded;  // which version of which file
+  const char* path = std::getenv(kStateVariable);
+  struct stat file {};
+  if (!path || ::stat(path, &file) != 0) return nullptr;
+  const auto version = fmt::format("{} {} {} {} {}", path, file.st_ino, file.st_size,
+                                   file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
+  if (version != loaded) {
+    auto read = load_state(path);
+    state = read ? std::optional(std::move(*read)) : std::nullopt;
+    loaded = version;
+  }
+  return state ? &*state : nullptr;
+}
+
+std::vector<unsigned> listed_gpus(const State& state) {
+  std::vector<unsigned> listed;
+  for (unsigned i = 0; i < state.gpus.size(); ++i)
+    if (!state.gpus[i].vanished) listed.push_back(i);
+  return listed;
+}
+
+void maybe_hang(const Gpu& gpu) {
+  while (gpu.hang) ::pause();
 }
 
 }  // namespace acrf::fakegpu

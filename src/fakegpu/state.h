@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The state file behind the stand-in vendor libraries: one per node, written whole by
-// `acrf inject` and by the test cluster, read anew by the library at every call.
+// `acrf inject` and by the test cluster, read anew by a library whenever it has changed.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,9 +22,25 @@ struct Gpu {
   std::string name = "NVIDIA H100 80GB HBM3";
   std::string pci;  // "00000000:1A:00.0"
   bool lost = false;
-  bool hang = false;  // every call about this GPU blocks for ever
+  bool hang = false;            // every call about this GPU blocks for ever
+  bool vanished = false;        // the libraries do not list it
+  bool reset_required = false;  // sensors answer nothing else
+  bool mig = false;
   unsigned temperature_c = 34;
   unsigned power_mw = 71000;
+  unsigned links = 18;
+  std::vector<unsigned> links_down;
+  std::vector<unsigned> xids;              // since the node was made; a library tells new ones
+  std::vector<std::string> not_supported;  // functions, by name; "*" is all about readings
+  // What differs from a healthy GPU, by the names of core/gpu_sample.h; AMD and Intel blocks as
+  // "umc_uncorrected".
+  std::map<std::string, std::uint64_t> readings;
+
+  std::uint64_t reading(const std::string& key, std::uint64_t healthy = 0) const {
+    const auto found = readings.find(key);
+    return found == readings.end() ? healthy : found->second;
+  }
+  bool supports(const std::string& function) const;
 };
 
 struct State {
@@ -34,5 +53,15 @@ State healthy_state(const std::string& node, int gpus);
 
 Result<State> load_state(const std::string& path);
 Status save_state(const std::string& path, const State& state);
+
+// For the libraries: the state that kStateVariable names, or nothing when there is none. The
+// pointer is good until the next call.
+const State* current_state();
+
+// The GPUs that are listed, as indices into State::gpus.
+std::vector<unsigned> listed_gpus(const State& state);
+
+// Blocks for ever when the GPU's state says so.
+void maybe_hang(const Gpu& gpu);
 
 }  // namespace acrf::fakegpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// acrf inject: a fault on a test cluster, as the hardware would show it: in the stand-in NVML's
+// acrf inject: a fault on a test cluster, as the hardware would show it: in the stand-in libraries'
 // state and in the kernel log. Refuses a cluster whose acrf.conf names no FakeGpuState.
 #include <fmt/format.h>
 
@@ -20,9 +20,50 @@ struct Injection {
   std::string node;
   unsigned gpu = 0;
   int xid = 0;
+  std::string fault;
   bool hang = false;
   bool repair = false;
 };
+
+// What a fault changes in the GPU's state.
+struct Fault {
+  const char* name;
+  void (*apply)(fakegpu::Gpu& gpu);
+};
+
+constexpr Fault kFaults[] = {
+    {"lost", [](fakegpu::Gpu& gpu) { gpu.lost = true; }},
+    {"vanished", [](fakegpu::Gpu& gpu) { gpu.vanished = true; }},
+    {"reset-required", [](fakegpu::Gpu& gpu) { gpu.reset_required = true; }},
+    {"ecc", [](fakegpu::Gpu& gpu) { ++gpu.readings["aggregate_dram_uncorrected"]; }},
+    {"remap-pending", [](fakegpu::Gpu& gpu) { gpu.readings["remap_pending"] = 1; }},
+    {"remap-failure", [](fakegpu::Gpu& gpu) { gpu.readings["remap_failure"] = 1; }},
+    {"nvlink-down", [](fakegpu::Gpu& gpu) { gpu.links_down = {0}; }},
+    {"nvlink-errors", [](fakegpu::Gpu& gpu) { gpu.readings["nvlink_crc"] += 10'000; }},
+    {"pcie-replay", [](fakegpu::Gpu& gpu) { gpu.readings["pcie_replays"] += 1000; }},
+    {"thermal", [](fakegpu::Gpu& gpu) { gpu.readings["slowdown_thermal"] = 1; }},
+    {"recovery-reset", [](fakegpu::Gpu& gpu) { gpu.readings["recovery_action"] = 1; }},
+    {"recovery-reboot", [](fakegpu::Gpu& gpu) { gpu.readings["recovery_action"] = 2; }},
+    {"ras",
+     [](fakegpu::Gpu& gpu) {
+       ++gpu.readings["umc_uncorrected"];    // AMD
+       ++gpu.readings["cache_uncorrected"];  // Intel
+     }},
+};
+
+std::vector<std::string> fault_names() {
+  std::vector<std::string> names;
+  for (const auto& fault : kFaults) names.emplace_back(fault.name);
+  return names;
+}
+
+// Counts are lifetimes': a repaired GPU keeps them.
+void repair(fakegpu::Gpu& gpu) {
+  gpu.lost = gpu.hang = gpu.vanished = gpu.reset_required = false;
+  gpu.links_down.clear();
+  for (const auto* flag : {"remap_pending", "remap_failure", "slowdown_thermal", "recovery_action"})
+    gpu.readings.erase(flag);
+}
 
 std::uint64_t uptime_us() {
   timespec now{};
@@ -61,8 +102,12 @@ Status inject(const Config& config, const Injection& injection) {
                              state->gpus.size() - 1)};
   }
   auto& gpu = state->gpus[injection.gpu];
-  gpu.lost = injection.xid == 79;
-  gpu.hang = injection.hang;
+  if (injection.repair) repair(gpu);
+  if (injection.xid == 79) gpu.lost = true;
+  if (injection.xid != 0) gpu.xids.push_back(static_cast<unsigned>(injection.xid));
+  if (injection.hang) gpu.hang = true;
+  for (const auto& fault : kFaults)
+    if (injection.fault == fault.name) fault.apply(gpu);
   if (const auto saved = fakegpu::save_state(path, *state); !saved) return saved;
   if (injection.xid == 0) return Done{};
   return write_xid_line(expand_node(config.kernel_log, injection.node), gpu, injection.xid);
@@ -80,6 +125,8 @@ void add_inject_command(CommandLine& line) {
   auto* kinds = command->add_option_group("fault");
   kinds->add_option("--xid", injection->xid, "report this Xid in the kernel log; 79 loses the GPU")
       ->check(CLI::Range(1, 0xffff));
+  kinds->add_option("--fault", injection->fault, "what the vendor libraries are to show")
+      ->check(CLI::IsMember(fault_names()));
   kinds->add_flag("--hang", injection->hang, "calls about the GPU never return");
   kinds->add_flag("--repair", injection->repair, "the GPU works again");
   kinds->require_option(1);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// All GPUs of the node through all configured vendor libraries: asks each probe when it is due,
+// judges the samples by the rules, and gives what they find as events. Not thread-safe.
+#pragma once
+
+#include <poll.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/config.h"
+#include "core/gpu_rules.h"
+#include "sources/gpu_inventory.h"
+#include "sources/probe.h"
+
+namespace acrf {
+
+class GpuWatch {
+ public:
+  using Clock = Probe::Clock;
+
+  // `config` has its paths expanded and outlives this. `program` is started as the probes' worker.
+  GpuWatch(const Config& config, std::string boot_id, std::string program = "/proc/self/exe");
+
+  // Nothing is due, and nothing to be polled for, before this.
+  Clock::time_point next_wake() const;
+  void add_poll_fds(std::vector<pollfd>& fds) const;
+
+  // Does what is due; gives the events that are new. Boot id and time are set.
+  std::vector<Event> work(Clock::time_point now, std::int64_t unix_s);
+
+  // Empty while unknown.
+  std::string uuid_at(const PciAddress& address) const { return gpus_.uuid_at(address); }
+
+ private:
+  struct Source {
+    std::string name;
+    std::unique_ptr<Probe> probe;
+    Clock::time_point next_sample;
+    HangRule hangs;
+    std::string last_problem;
+    std::size_t gpus = 0;
+  };
+
+  void add_source(const std::string& name, const std::string& library, const std::string& program);
+  void take_answer(Source& source, std::int64_t unix_s, std::vector<Event>& events);
+  void end_late_probe(Source& source, Clock::time_point now, std::int64_t unix_s,
+                      std::vector<Event>& events);
+  void ask_when_due(Source& source, Clock::time_point now, std::int64_t unix_s,
+                    std::vector<Event>& events);
+  void tell_hang(Source& source, const std::string& where, std::int64_t unix_s,
+                 std::vector<Event>& events);
+  void tell_problem(Source& source, const std::string& problem);
+  Event event_of(const Source& source, const Finding& finding, std::int64_t unix_s) const;
+  void remember(Clock::time_point now);
+
+  const Config& config_;
+  std::string boot_id_;
+  std::string memory_path_;
+  std::string remembered_;  // what memory_path_ holds
+  Clock::time_point next_remember_;
+  std::vector<Source> sources_;
+  GpuInventory gpus_;
+  GpuRules rules_;
+};
+
+}  // namespace acrf

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sources/probe_service.h"
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+
+#include "sources/vendor_probes.h"
+
+namespace acrf {
+namespace {
+
+int answers = -1;  // the pipe to the daemon
+
+// Vendor libraries print: what they have to say is not an answer.
+void keep_output_for_answers() {
+  answers = ::dup(STDOUT_FILENO);
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+}
+
+// A daemon that is gone takes this process with it: there is nobody to complain to.
+void send_line(std::string line) {
+  line += '\n';
+  for (std::size_t sent = 0; sent < line.size();) {
+    const ssize_t n = ::write(answers, line.data() + sent, line.size() - sent);
+    if (n <= 0) return;
+    sent += static_cast<std::size_t>(n);
+  }
+}
+
+}  // namespace
+
+void report_place(const PciAddress& gpu) { send_line("at " + to_string(gpu)); }
+void report_unknown_place() { send_line("at "); }
+
+int serve_samples(const std::function<Result<ProbeAnswer>()>& sample) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  for (std::string request; std::getline(std::cin, request);) send_line(encode_answer(sample()));
+  return 0;
+}
+
+int run_probe(const std::string& kind, const std::string& library, const std::string& sysfs) {
+  keep_output_for_answers();
+  if (kind == "nvml") return run_nvml_probe(library);
+  if (kind == "dcgm") return run_dcgm_probe(library);
+  if (kind == "rocm-smi") return run_rocm_smi_probe(library, sysfs);
+  if (kind == "level-zero") return run_level_zero_probe(library);
+  std::fprintf(stderr, "acrf-healthd: no probe is called %s\n", kind.c_str());
+  return 2;
+}
+
+}  // namespace acrf

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The part of DCGM's binary interface that ACRF uses, of DCGM 3 and 4; the library is opened at run
+ * time. tests/unit/dcgm_abi.cpp compares every declaration with NVIDIA's header where configure
+ * finds one.
+ */
+#pragma once
+
+#include <stdint.h>
+
+extern "C" {
+
+typedef uintptr_t acrf_dcgm_handle_t;
+typedef uintptr_t acrf_dcgm_group_t;
+typedef int acrf_dcgm_return; /* 0 or a negative code */
+
+#define ACRF_DCGM_ALL_GPUS 0x7fffffffu
+#define ACRF_DCGM_ENTITY_GPU 1u
+#define ACRF_DCGM_MODE_AUTO 1u
+#define ACRF_DCGM_LIVE_DATA 1u
+#define ACRF_DCGM_MAX_GPUS 32
+#define ACRF_DCGM_RESULT_WARN 10u
+#define ACRF_DCGM_RESULT_FAIL 20u
+
+/* Every structure opens with its size and version. */
+#define ACRF_DCGM_VERSION(type, number) static_cast<unsigned>(sizeof(type) | (number) << 24)
+
+enum acrf_dcgm_field : unsigned short {
+  ACRF_DCGM_FIELD_NAME = 50,
+  ACRF_DCGM_FIELD_SERIAL = 53,
+  ACRF_DCGM_FIELD_UUID = 54,
+  ACRF_DCGM_FIELD_PCI_BUS_ID = 57,
+};
+
+struct acrf_dcgm_connect_params { /* version 2 */
+  unsigned version;
+  unsigned persist_after_disconnect;
+  unsigned timeout_ms;
+  unsigned address_is_socket;
+};
+
+struct acrf_dcgm_entity {
+  unsigned group;
+  unsigned id;
+};
+
+struct acrf_dcgm_field_value { /* version 2 */
+  unsigned version;
+  unsigned entity_group;
+  unsigned entity;
+  unsigned short field;
+  unsigned short type;
+  int status;
+  unsigned unused;
+  int64_t timestamp_us;
+  union {
+    int64_t integer;
+    double real;
+    char text[256];
+    char blob[4096];
+  } value;
+};
+
+struct acrf_dcgm_health_params { /* version 2 */
+  unsigned version;
+  acrf_dcgm_group_t group;
+  unsigned systems;
+  long long update_interval_us;
+  double max_keep_age_s;
+};
+
+struct acrf_dcgm_incident {
+  unsigned system;
+  unsigned health;
+  struct {
+    char message[1024];
+    unsigned code;
+  } error;
+  acrf_dcgm_entity entity;
+};
+
+/* Version 4 has room for 64 incidents, version 5, of DCGM 4, for 1024. */
+struct acrf_dcgm_health_v4 {
+  unsigned version;
+  unsigned overall;
+  unsigned count;
+  acrf_dcgm_incident incidents[64];
+};
+struct acrf_dcgm_health_v5 {
+  unsigned version;
+  unsigned overall;
+  unsigned count;
+  acrf_dcgm_incident incidents[1024];
+};
+
+typedef acrf_dcgm_return acrf_dcgm_init(void);
+typedef const char* acrf_dcgm_error_string(acrf_dcgm_return code);
+typedef acrf_dcgm_return acrf_dcgm_connect(const char* address, acrf_dcgm_connect_params* params,
+                                           acrf_dcgm_handle_t* handle);
+typedef acrf_dcgm_return acrf_dcgm_start_embedded(unsigned mode, acrf_dcgm_handle_t* handle);
+typedef acrf_dcgm_return acrf_dcgm_devices(acrf_dcgm_handle_t handle,
+                                           unsigned gpus[ACRF_DCGM_MAX_GPUS], int* count);
+typedef acrf_dcgm_return acrf_dcgm_latest_values(acrf_dcgm_handle_t handle,
+                                                 acrf_dcgm_entity entities[], unsigned entity_count,
+                                                 unsigned short fields[], unsigned field_count,
+                                                 unsigned flags, acrf_dcgm_field_value values[]);
+typedef acrf_dcgm_return acrf_dcgm_health_set(acrf_dcgm_handle_t handle,
+                                              acrf_dcgm_health_params* params);
+typedef acrf_dcgm_return acrf_dcgm_health_check(acrf_dcgm_handle_t handle, acrf_dcgm_group_t group,
+                                                void* response);
+}

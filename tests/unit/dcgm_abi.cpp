@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Our declarations against the vendor's, at compile time, where configure found dcgm_structs.h.
+#include "common/dcgm_abi.h"
+
+#include <cstddef>
+
+#include "acrf_config.h"
+
+#ifdef HAVE_DCGM_STRUCTS_H
+#include <dcgm_fields.h>
+#include <dcgm_structs.h>
+
+static_assert(sizeof(acrf_dcgm_connect_params) == sizeof(dcgmConnectV2Params_v2));
+static_assert(sizeof(acrf_dcgm_entity) == sizeof(dcgmGroupEntityPair_t));
+static_assert(sizeof(acrf_dcgm_field_value) == sizeof(dcgmFieldValue_v2));
+static_assert(offsetof(acrf_dcgm_field_value, value) == offsetof(dcgmFieldValue_v2, value));
+static_assert(sizeof(acrf_dcgm_health_params) == sizeof(dcgmHealthSetParams_v2));
+static_assert(sizeof(acrf_dcgm_incident) == sizeof(dcgmIncidentInfo_t));
+static_assert(offsetof(acrf_dcgm_incident, entity) == offsetof(dcgmIncidentInfo_t, entityInfo));
+#ifdef dcgmHealthResponse_version5
+static_assert(ACRF_DCGM_VERSION(acrf_dcgm_health_v5, 5) == dcgmHealthResponse_version5);
+#endif
+#ifdef dcgmHealthResponse_version4
+static_assert(ACRF_DCGM_VERSION(acrf_dcgm_health_v4, 4) == dcgmHealthResponse_version4);
+#endif
+static_assert(ACRF_DCGM_ENTITY_GPU == DCGM_FE_GPU);
+static_assert(ACRF_DCGM_MODE_AUTO == DCGM_OPERATION_MODE_AUTO);
+static_assert(ACRF_DCGM_MAX_GPUS == DCGM_MAX_NUM_DEVICES);
+static_assert(ACRF_DCGM_RESULT_FAIL == DCGM_HEALTH_RESULT_FAIL);
+static_assert(ACRF_DCGM_ALL_GPUS == DCGM_GROUP_ALL_GPUS);
+static_assert(ACRF_DCGM_FIELD_SERIAL == DCGM_FI_DEV_SERIAL);
+static_assert(ACRF_DCGM_FIELD_UUID == DCGM_FI_DEV_UUID);
+static_assert(ACRF_DCGM_FIELD_PCI_BUS_ID == DCGM_FI_DEV_PCI_BUSID);
+#else
+// Without it, at least the sizes that NVIDIA's published headers give.
+static_assert(sizeof(acrf_dcgm_incident) == 1044);
+static_assert(sizeof(acrf_dcgm_field_value) == 4128);
+static_assert(sizeof(acrf_dcgm_health_params) == 40);
+static_assert(offsetof(acrf_dcgm_health_v5, incidents) == 12);
+#endif
