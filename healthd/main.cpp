@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "acrf_config.h"
+#include "check_cache.h"
 #include "common/config_file.h"
 #include "common/log.h"
 #include "fakegpu/state.h"
@@ -28,6 +29,7 @@ struct Options {
   std::string node;
   std::string log_level = "info";
   std::string nvml_probe;  // set in a probe process
+  bool check_once = false;
 };
 
 // The name this host has in slurm.conf unless -N says otherwise: its name up to the first dot.
@@ -81,8 +83,18 @@ Status watch(Config config, const std::string& node) {
   return Done{};
 }
 
+// A configuration that cannot be read leaves the verdict unknown.
+int check_once(const Options& options, const std::string& node) {
+  const auto config = load_named_config(options.config_path);
+  if (config) return run_check_once(expand_node(config->state_dir, node));
+  std::printf("ACRF UNKNOWN - UNKNOWN: %s\n", config.error().sentence.c_str());
+  return static_cast<int>(CheckStatus::kUnknown);
+}
+
 int run(const Options& options) {
   if (!options.nvml_probe.empty()) return run_nvml_probe(options.nvml_probe);
+  const std::string node = options.node.empty() ? short_host_name() : options.node;
+  if (options.check_once) return check_once(options, node);
   if (const auto log = init_log(options.log_level); !log) {
     std::fprintf(stderr, "acrf-healthd: %s\n", log.error().sentence.c_str());
     return EXIT_FAILURE;
@@ -92,7 +104,7 @@ int run(const Options& options) {
     spdlog::critical("{}", config.error().sentence);
     return EXIT_FAILURE;
   }
-  const auto watched = watch(*config, options.node.empty() ? short_host_name() : options.node);
+  const auto watched = watch(*config, node);
   if (!watched) spdlog::critical("{}", watched.error().sentence);
   return watched ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -108,6 +120,9 @@ int main(int argc, char** argv) {
                  "acrf.conf to use (default: beside slurm.conf)");
   app.add_option("-N,--node", options.node, "this node's name in slurm.conf (default: host name)");
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning or error");
+  app.add_flag("--check-once", options.check_once,
+               "print the running daemon's verdict and exit with 0 ok, 1 warning, 2 critical or 3 "
+               "unknown");
   app.add_option("--nvml-probe", options.nvml_probe)->group("");
   app.set_version_flag("-V,--version", std::string("acrf-healthd ") + ACRF_VERSION);
   CLI11_PARSE(app, argc, argv);

@@ -13,6 +13,9 @@ namespace {
 
 constexpr std::size_t kFinishedIncidentsKept = 200;
 constexpr std::chrono::seconds kSavePlaceEvery{1};
+constexpr std::chrono::minutes kReportLossesEvery{1};
+constexpr int kKernelLogCallsPerTurn = 20;  // then signals and the other sources get their turn
+constexpr std::int64_t kWarningLasts_s = 3 * 3600;
 
 // A kernel record is stamped in time since boot; slurmctld's job times are wall-clock seconds.
 std::int64_t unix_time_of(std::uint64_t uptime_us) {
@@ -43,10 +46,13 @@ Watcher::Watcher(const Config& config, std::string node, IncidentStore store,
       probe_(std::move(probe)),
       next_sample_(Clock::now()),
       next_save_(Clock::now()),
+      check_cache_(check_cache_path(config_.state_dir), boot_id_),
       tracker_(node_) {
   responder_ = std::make_unique<Responder>(store_, [this](const Incident& incident) {
     const std::lock_guard lock(tracker_mutex_);
     tracker_.update(incident);
+    if (incident.taken_over)
+      findings_.forget(incident.root.verdict.fault_class, to_string(incident.root.gpu));
   });
 }
 
@@ -61,6 +67,7 @@ void Watcher::run(int signal_fd) {
       kill_late_probe(now);
       sample_when_due(now);
     }
+    publish_verdict();
   }
   if (const auto saved = kernel_log_.save_place(); !saved)
     spdlog::error("place in the kernel log: {}", saved.error().sentence);
@@ -77,6 +84,7 @@ void Watcher::resume_unfinished() {
     const bool acts = evacuates_node(incident.root.verdict.action);
     if (acts && !incident.enforced && config_.mode == Mode::kEnforce) continue;
     tracker_.update(incident);
+    if (!incident.taken_over) note(incident);
     if (incident.phase == Phase::kDone) continue;
     if (config_.mode != Mode::kEnforce) {
       spdlog::warn("incident {}: unfinished, and left so: Mode=observe", incident.id);
@@ -106,6 +114,7 @@ void Watcher::save(const Incident& incident) {
 // Sleeps until something needs attention. False when the daemon is to stop.
 bool Watcher::wait(int signal_fd) {
   auto wake = Clock::now() + kSavePlaceEvery;
+  if (kernel_log_.has_more()) wake = Clock::now();
   if (probe_) wake = std::min(wake, probe_->deadline().value_or(next_sample_));
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(wake - Clock::now()).count();
@@ -119,12 +128,23 @@ bool Watcher::wait(int signal_fd) {
 
 void Watcher::read_kernel_log() {
   bool more = true;
-  for (int i = 0; more && i < 100; ++i)
+  for (int i = 0; more && i < kKernelLogCallsPerTurn; ++i)
     more = kernel_log_.read_records([this](const KernelRecord& record) { handle_record(record); });
-  if (Clock::now() < next_save_) return;
-  next_save_ = Clock::now() + kSavePlaceEvery;
+  const auto now = Clock::now();
+  if (now < next_save_) return;
+  next_save_ = now + kSavePlaceEvery;
+  report_lost_records(now);
   if (const auto saved = kernel_log_.save_place(); !saved)
     spdlog::error("place in the kernel log: {}", saved.error().sentence);
+}
+
+void Watcher::report_lost_records(Clock::time_point now) {
+  const auto lost = kernel_log_.lost();
+  if (lost == reported_losses_ || now < next_loss_report_) return;
+  next_loss_report_ = now + kReportLossesEvery;
+  spdlog::warn("kernel log: {} records were overwritten before they could be read",
+               lost - reported_losses_);
+  reported_losses_ = lost;
 }
 
 void Watcher::handle_record(const KernelRecord& record) {
@@ -191,8 +211,31 @@ void Watcher::observe(Event event) {
   {
     const std::lock_guard lock(tracker_mutex_);
     incident = tracker_.observe(event);
+    if (incident) note(*incident);
   }
   if (incident) open_incident(std::move(*incident));
+}
+
+// What an incident says about the node, for as long as it is not over.
+void Watcher::note(const Incident& incident) {
+  const auto& root = incident.root;
+  const bool lasts = evacuates_node(root.verdict.action);
+  findings_.note({root.verdict, to_string(root.gpu), root.evidence},
+                 lasts ? CurrentFindings::kForThisBoot : root.unix_s + kWarningLasts_s);
+}
+
+void Watcher::publish_verdict() {
+  std::vector<std::string> silent;
+  if (probe_ && (gpus_.size() == 0 || !last_probe_problem_.empty()))
+    silent.push_back("NVML: " +
+                     (last_probe_problem_.empty() ? "no answer yet" : last_probe_problem_));
+  NodeVerdict verdict;
+  {
+    const std::lock_guard lock(tracker_mutex_);
+    verdict = judge_node(findings_.at(std::time(nullptr)), silent);
+  }
+  if (const auto written = check_cache_.publish(verdict, boottime_ms()); !written)
+    spdlog::error("verdict for --check-once: {}", written.error().sentence);
 }
 
 void Watcher::open_incident(Incident incident) {

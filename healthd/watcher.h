@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "actions/responder.h"
+#include "check_cache.h"
 #include "common/incident_store.h"
 #include "core/config.h"
 #include "core/incident.h"
@@ -45,6 +46,9 @@ class Watcher {
   void probe_failed(const std::string& why);
   void observe(Event event);
   void open_incident(Incident incident);
+  void note(const Incident& incident);
+  void publish_verdict();
+  void report_lost_records(Clock::time_point now);
 
   const Config& config_;
   std::string node_;
@@ -56,8 +60,12 @@ class Watcher {
   std::string last_probe_problem_;
   Clock::time_point next_sample_;
   Clock::time_point next_save_;
+  Clock::time_point next_loss_report_;
+  std::uint64_t reported_losses_ = 0;
+  CheckCache check_cache_;
   std::mutex tracker_mutex_;  // the Responder's thread closes incidents
   IncidentTracker tracker_;
+  CurrentFindings findings_;
   std::unique_ptr<Responder> responder_;
 };
 

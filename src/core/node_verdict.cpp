@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/node_verdict.h"
+
+#include <algorithm>
+
+#include "core/text.h"
+
+namespace acrf {
+namespace {
+
+constexpr std::size_t kLongestText = 400;
+
+bool is_critical(const Verdict& verdict) {
+  if (verdict.severity < Severity::kCritical) return false;
+  return verdict.action == Action::kResetGpu || evacuates_node(verdict.action);
+}
+
+bool matters(const Verdict& verdict) {
+  return verdict.severity != Severity::kInfo && verdict.action != Action::kIgnore;
+}
+
+bool is_memory(std::string_view fault_class) {
+  constexpr std::string_view kWords[] = {"ecc", "edac", "remap", "retired_page", "uncorrectable"};
+  return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) {
+    return fault_class.find(word) != std::string_view::npos;
+  });
+}
+
+// A lost GPU is Xid 79, whoever saw it first.
+std::optional<std::uint64_t> xid_of(std::string_view fault_class) {
+  if (fault_class == classify_lost_gpu().fault_class) return 79;
+  if (!take_prefix(fault_class, "xid_")) return std::nullopt;
+  return take_unsigned(fault_class);
+}
+
+// Worse findings compare greater.
+std::pair<bool, Severity> rank_of(const Finding& finding) {
+  return {is_critical(finding.verdict), finding.verdict.severity};
+}
+
+std::string join(std::span<const std::string> words) {
+  std::string text;
+  for (const auto& word : words) text += (text.empty() ? "" : "; ") + word;
+  return text;
+}
+
+}  // namespace
+
+std::string_view name_of(CheckStatus status) {
+  switch (status) {
+    case CheckStatus::kOk: return "OK";
+    case CheckStatus::kWarning: return "WARNING";
+    case CheckStatus::kCritical: return "CRITICAL";
+    case CheckStatus::kUnknown: return "UNKNOWN";
+  }
+  return "UNKNOWN";
+}
+
+std::string node_class_of(const Verdict& verdict) {
+  if (!matters(verdict)) return "HEALTHY";
+  const bool critical = is_critical(verdict);
+  if (const auto xid = xid_of(verdict.fault_class))
+    return (critical ? "XID_CRITICAL_" : "XID_WARNING_") + std::to_string(*xid);
+  if (is_memory(verdict.fault_class)) return "ECC_ERROR";
+  return critical ? "GPU_HEALTH_ERROR" : "GPU_HEALTH_WARNING";
+}
+
+std::string printable_line(std::string_view text, std::size_t limit) {
+  std::string line;
+  for (const char c : text) {
+    if (line.size() == limit) break;
+    const auto byte = static_cast<unsigned char>(c);
+    line += byte < 0x20 || byte >= 0x7f ? ' ' : c;
+  }
+  return std::string(trim(line));
+}
+
+NodeVerdict judge_node(std::span<const Finding> findings, std::span<const std::string> silent) {
+  const Finding* worst = nullptr;
+  std::size_t others = 0;
+  for (const auto& finding : findings) {
+    if (!matters(finding.verdict)) continue;
+    if (worst) ++others;
+    if (!worst || rank_of(finding) > rank_of(*worst)) worst = &finding;
+  }
+  if (!worst && !silent.empty())
+    return {CheckStatus::kUnknown, "UNKNOWN", printable_line(join(silent), kLongestText)};
+  if (!worst) return {CheckStatus::kOk, "HEALTHY", "no findings"};
+  std::string text = worst->verdict.fault_class;
+  if (!worst->where.empty()) text += " " + worst->where;
+  text += ": " + worst->evidence;
+  if (others > 0) text += " (and " + std::to_string(others) + " more)";
+  return {is_critical(worst->verdict) ? CheckStatus::kCritical : CheckStatus::kWarning,
+          node_class_of(worst->verdict), printable_line(text, kLongestText)};
+}
+
+void CurrentFindings::note(Finding finding, std::int64_t until_s) {
+  Key key{finding.verdict.fault_class, finding.where};
+  auto& noted = noted_[std::move(key)];
+  noted.until_s = std::max(noted.until_s, until_s);
+  noted.finding = std::move(finding);
+}
+
+void CurrentFindings::forget(const std::string& fault_class, const std::string& where) {
+  noted_.erase({fault_class, where});
+}
+
+void CurrentFindings::replace(const std::string& check, std::vector<Finding> findings) {
+  checked_[check] = std::move(findings);
+}
+
+std::vector<Finding> CurrentFindings::at(std::int64_t now_s) const {
+  std::vector<Finding> all;
+  for (const auto& [key, noted] : noted_)
+    if (now_s <= noted.until_s) all.push_back(noted.finding);
+  for (const auto& [check, findings] : checked_)
+    all.insert(all.end(), findings.begin(), findings.end());
+  return all;
+}
+
+}  // namespace acrf
