@@ -14,6 +14,7 @@
 #include "common/config_file.h"
 #include "common/log.h"
 #include "fakegpu/state.h"
+#include "sources/node_workers.h"
 #include "sources/nvml_probe.h"
 #include "watcher.h"
 
@@ -30,6 +31,12 @@ struct Options {
   std::string log_level = "info";
   std::string nvml_probe;  // set in a probe process
   bool check_once = false;
+  // Set in worker processes.
+  bool node_probe = false;
+  NodePaths node_paths;
+  std::string file_system_probe;
+  int check_timeout_s = 0;
+  std::vector<std::string> check_program;
 };
 
 // The name this host has in slurm.conf unless -N says otherwise: its name up to the first dot.
@@ -60,8 +67,13 @@ std::unique_ptr<Probe> make_probe(const Config& config) {
   return std::make_unique<Probe>(std::move(command), std::move(environment));
 }
 
-Status watch(Config config, const std::string& node) {
-  for (auto* path : {&config.kernel_log, &config.state_dir, &config.fake_gpu_state})
+std::string beside(const std::string& path, const std::string& name) {
+  return std::filesystem::path(path).replace_filename(name);
+}
+
+Status watch(Config config, const std::string& node, const std::string& gres_conf) {
+  for (auto* path : {&config.kernel_log, &config.state_dir, &config.fake_gpu_state,
+                     &config.node_root, &config.file_systems})
     *path = expand_node(*path, node);
   const auto boot_id = read_boot_id();
   if (!boot_id) return boot_id.error();
@@ -72,7 +84,7 @@ Status watch(Config config, const std::string& node) {
   if (!kernel_log) return kernel_log.error();
   const UniqueFd signals = open_stop_signals();
   Watcher watcher(config, node, std::move(*store), std::move(*kernel_log), *boot_id,
-                  make_probe(config));
+                  make_probe(config), NodeWatch(config, "/proc/self/exe", node, gres_conf));
   spdlog::info("acrf-healthd {} watches node {}: Mode={}, kernel log {}", ACRF_VERSION, node,
                mode_name(config.mode), config.kernel_log);
 #ifdef HAVE_LIBSYSTEMD
@@ -91,8 +103,19 @@ int check_once(const Options& options, const std::string& node) {
   return static_cast<int>(CheckStatus::kUnknown);
 }
 
-int run(const Options& options) {
+// The exit code of a worker process; nothing in the daemon itself.
+std::optional<int> run_worker(const Options& options) {
   if (!options.nvml_probe.empty()) return run_nvml_probe(options.nvml_probe);
+  if (options.node_probe)
+    return run_node_probe({options.node_paths.root, options.node, options.node_paths.gres_conf});
+  if (!options.file_system_probe.empty()) return run_file_system_probe(options.file_system_probe);
+  if (options.check_timeout_s > 0)
+    return run_check_worker(options.check_program, options.check_timeout_s, options.node);
+  return std::nullopt;
+}
+
+int run(const Options& options) {
+  if (const auto code = run_worker(options)) return *code;
   const std::string node = options.node.empty() ? short_host_name() : options.node;
   if (options.check_once) return check_once(options, node);
   if (const auto log = init_log(options.log_level); !log) {
@@ -104,7 +127,9 @@ int run(const Options& options) {
     spdlog::critical("{}", config.error().sentence);
     return EXIT_FAILURE;
   }
-  const auto watched = watch(*config, node);
+  const auto& config_path =
+      options.config_path.empty() ? default_config_path() : options.config_path;
+  const auto watched = watch(*config, node, beside(config_path, "gres.conf"));
   if (!watched) spdlog::critical("{}", watched.error().sentence);
   return watched ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -124,6 +149,12 @@ int main(int argc, char** argv) {
                "print the running daemon's verdict and exit with 0 ok, 1 warning, 2 critical or 3 "
                "unknown");
   app.add_option("--nvml-probe", options.nvml_probe)->group("");
+  app.add_flag("--node-probe", options.node_probe)->group("");
+  app.add_option("--node-root", options.node_paths.root)->group("");
+  app.add_option("--gres-conf", options.node_paths.gres_conf)->group("");
+  app.add_option("--fs-probe", options.file_system_probe)->group("");
+  app.add_option("--run-check", options.check_timeout_s)->group("");
+  app.add_option("program", options.check_program)->group("");
   app.set_version_flag("-V,--version", std::string("acrf-healthd ") + ACRF_VERSION);
   CLI11_PARSE(app, argc, argv);
   return acrf::run(options);

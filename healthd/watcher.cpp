@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kFinishedIncidentsKept = 200;
 constexpr std::chrono::seconds kSavePlaceEvery{1};
 constexpr std::chrono::minutes kReportLossesEvery{1};
+constexpr char kNodeChecks[] = "node checks";
 constexpr int kKernelLogCallsPerTurn = 20;  // then signals and the other sources get their turn
 constexpr std::int64_t kWarningLasts_s = 3 * 3600;
 
@@ -29,6 +30,9 @@ std::int64_t unix_time_of(std::uint64_t uptime_us) {
 
 std::string describe(const Incident& incident) {
   const auto& root = incident.root;
+  if (!root.where.empty())
+    return fmt::format("{} on {}, {}, seen by {}: {}", root.verdict.fault_class, root.where,
+                       name_of(root.verdict.severity), root.source, root.evidence);
   return fmt::format("{} on GPU {} ({}), {}, seen in the {}: {}", root.verdict.fault_class,
                      to_string(root.gpu), root.gpu_uuid.empty() ? "UUID unknown" : root.gpu_uuid,
                      name_of(root.verdict.severity), root.source, root.evidence);
@@ -37,13 +41,15 @@ std::string describe(const Incident& incident) {
 }  // namespace
 
 Watcher::Watcher(const Config& config, std::string node, IncidentStore store,
-                 KernelLogSource kernel_log, std::string boot_id, std::unique_ptr<Probe> probe)
+                 KernelLogSource kernel_log, std::string boot_id, std::unique_ptr<Probe> probe,
+                 NodeWatch node_watch)
     : config_(config),
       node_(std::move(node)),
       store_(std::move(store)),
       kernel_log_(std::move(kernel_log)),
       boot_id_(std::move(boot_id)),
       probe_(std::move(probe)),
+      node_watch_(std::move(node_watch)),
       next_sample_(Clock::now()),
       next_save_(Clock::now()),
       check_cache_(check_cache_path(config_.state_dir), boot_id_),
@@ -52,7 +58,7 @@ Watcher::Watcher(const Config& config, std::string node, IncidentStore store,
     const std::lock_guard lock(tracker_mutex_);
     tracker_.update(incident);
     if (incident.taken_over)
-      findings_.forget(incident.root.verdict.fault_class, to_string(incident.root.gpu));
+      findings_.forget(incident.root.verdict.fault_class, place_of(incident.root));
   });
 }
 
@@ -67,6 +73,7 @@ void Watcher::run(int signal_fd) {
       kill_late_probe(now);
       sample_when_due(now);
     }
+    if (node_watch_.step(now)) take_node_findings();
     publish_verdict();
   }
   if (const auto saved = kernel_log_.save_place(); !saved)
@@ -116,12 +123,14 @@ bool Watcher::wait(int signal_fd) {
   auto wake = Clock::now() + kSavePlaceEvery;
   if (kernel_log_.has_more()) wake = Clock::now();
   if (probe_) wake = std::min(wake, probe_->deadline().value_or(next_sample_));
+  wake = std::min(wake, node_watch_.next_wake());
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(wake - Clock::now()).count();
-  pollfd fds[3] = {{signal_fd, POLLIN, 0},
-                   {kernel_log_.poll_fd(), POLLIN, 0},
-                   {probe_ && probe_->waiting() ? probe_->poll_fd() : -1, POLLIN, 0}};
-  ::poll(fds, 3, static_cast<int>(std::clamp<long>(left + 1, 0, 60'000)));
+  std::vector<pollfd> fds = {{signal_fd, POLLIN, 0}, {kernel_log_.poll_fd(), POLLIN, 0}};
+  if (probe_ && probe_->waiting()) fds.push_back({probe_->poll_fd(), POLLIN, 0});
+  node_watch_.add_poll_fds(fds);
+  // A wait that has ended must not become a short one: more of the kernel log is there.
+  ::poll(fds.data(), fds.size(), left <= 0 ? 0 : static_cast<int>(std::min(left, 60'000L) + 1));
   signalfd_siginfo signal;
   return ::read(signal_fd, &signal, sizeof signal) <= 0;
 }
@@ -206,7 +215,7 @@ void Watcher::probe_failed(const std::string& why) {
 
 void Watcher::observe(Event event) {
   event.boot_id = boot_id_;
-  event.gpu_uuid = gpus_.uuid_at(event.gpu);
+  if (event.where.empty()) event.gpu_uuid = gpus_.uuid_at(event.gpu);
   std::optional<Incident> incident;
   {
     const std::lock_guard lock(tracker_mutex_);
@@ -216,16 +225,40 @@ void Watcher::observe(Event event) {
   if (incident) open_incident(std::move(*incident));
 }
 
-// What an incident says about the node, for as long as it is not over.
+// What an incident says about the node, for as long as it is not over. Checks tell that themselves.
 void Watcher::note(const Incident& incident) {
   const auto& root = incident.root;
+  if (root.source == kNodeChecks) return;
   const bool lasts = evacuates_node(root.verdict.action);
-  findings_.note({root.verdict, to_string(root.gpu), root.evidence},
+  findings_.note({root.verdict, place_of(root), root.evidence},
                  lasts ? CurrentFindings::kForThisBoot : root.unix_s + kWarningLasts_s);
 }
 
+void Watcher::take_node_findings() {
+  auto findings = node_watch_.findings();
+  for (const auto& finding : findings) {
+    const bool is_known =
+        std::any_of(node_findings_.begin(), node_findings_.end(), [&](const Finding& other) {
+          return other.verdict.fault_class == finding.verdict.fault_class &&
+                 other.where == finding.where;
+        });
+    if (is_known) continue;
+    Event event;
+    event.verdict = finding.verdict;
+    event.where = finding.where.empty() ? "node" : finding.where;
+    event.source = kNodeChecks;
+    event.evidence = finding.evidence;
+    event.unix_s = std::time(nullptr);
+    event.discriminator = finding.verdict.fault_class + "/" + std::to_string(event.unix_s);
+    observe(std::move(event));
+  }
+  node_findings_ = findings;
+  const std::lock_guard lock(tracker_mutex_);
+  findings_.replace(kNodeChecks, std::move(findings));
+}
+
 void Watcher::publish_verdict() {
-  std::vector<std::string> silent;
+  std::vector<std::string> silent = node_watch_.silent();
   if (probe_ && (gpus_.size() == 0 || !last_probe_problem_.empty()))
     silent.push_back("NVML: " +
                      (last_probe_problem_.empty() ? "no answer yet" : last_probe_problem_));
@@ -246,8 +279,9 @@ void Watcher::open_incident(Incident incident) {
     spdlog::warn("incident {}: {}; watching", incident.id, describe(incident));
     incident.outcome = "watched";
   } else if (!incident.enforced) {
-    spdlog::warn("incident {}: {}; Mode=observe: would drain node {} ({}) and requeue its jobs",
-                 incident.id, describe(incident), node_, drain_reason(incident));
+    spdlog::warn("incident {}: {}; Mode=observe: would drain node {} ({}) and {}", incident.id,
+                 describe(incident), node_, drain_reason(incident),
+                 incident.root.verdict.at_job_end ? "let its jobs run" : "requeue its jobs");
     incident.outcome = "observed";
   } else {
     spdlog::error("incident {}: {}", incident.id, describe(incident));

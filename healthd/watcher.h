@@ -17,6 +17,7 @@
 #include "core/incident.h"
 #include "sources/gpu_inventory.h"
 #include "sources/kernel_log_source.h"
+#include "sources/node_watch.h"
 #include "sources/probe.h"
 
 namespace acrf {
@@ -25,7 +26,7 @@ class Watcher {
  public:
   // `config` has its paths expanded for `node`.
   Watcher(const Config& config, std::string node, IncidentStore store, KernelLogSource kernel_log,
-          std::string boot_id, std::unique_ptr<Probe> probe);
+          std::string boot_id, std::unique_ptr<Probe> probe, NodeWatch node_watch);
 
   // Takes up incidents that an earlier run left unfinished, then watches until `signal_fd` says
   // stop.
@@ -47,6 +48,7 @@ class Watcher {
   void observe(Event event);
   void open_incident(Incident incident);
   void note(const Incident& incident);
+  void take_node_findings();
   void publish_verdict();
   void report_lost_records(Clock::time_point now);
 
@@ -56,6 +58,8 @@ class Watcher {
   KernelLogSource kernel_log_;
   std::string boot_id_;
   std::unique_ptr<Probe> probe_;  // null: no GPU library is configured
+  NodeWatch node_watch_;
+  std::vector<Finding> node_findings_;
   GpuInventory gpus_;
   std::string last_probe_problem_;
   Clock::time_point next_sample_;

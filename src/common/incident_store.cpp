@@ -45,6 +45,8 @@ Incident parse_incident(const json& record) {
   root.verdict.severity = enum_named(record.at("severity"), kSeverities).value();
   root.verdict.scope = enum_named(record.at("scope"), kScopes).value();
   root.verdict.action = enum_named(record.at("action"), kActions).value();
+  root.verdict.at_job_end = record.value("at_job_end", false);
+  root.where = record.value("where", "");
   const std::string pci = record.at("gpu");
   std::string_view rest = pci;
   root.gpu = take_pci_address(rest).value();
@@ -75,6 +77,8 @@ std::string to_json(const Incident& incident) {
                        {"severity", name_of(root.verdict.severity)},
                        {"scope", name_of(root.verdict.scope)},
                        {"action", name_of(root.verdict.action)},
+                       {"at_job_end", root.verdict.at_job_end},
+                       {"where", root.where},
                        {"gpu", to_string(root.gpu)},
                        {"gpu_uuid", root.gpu_uuid},
                        {"boot_id", root.boot_id},

@@ -50,4 +50,8 @@ bool evacuates_node(Action action) {
   return action == Action::kRebootNode || action == Action::kDrain || action == Action::kRma;
 }
 
+std::string place_of(const Event& event) {
+  return event.where.empty() ? to_string(event.gpu) : event.where;
+}
+
 }  // namespace acrf

@@ -32,6 +32,7 @@ struct Verdict {
   Severity severity = Severity::kInfo;
   Scope scope = Scope::kProcess;
   Action action = Action::kWatch;
+  bool at_job_end = false;  // of actions that drain: jobs on the node run to their end
 };
 
 // A code that is not in the catalog is watched, never acted on.
@@ -47,6 +48,7 @@ bool evacuates_node(Action action);
 struct Event {
   Verdict verdict;
   PciAddress gpu;
+  std::string where;     // what it is about when that is no GPU: "mlx5_0/1"
   std::string gpu_uuid;  // empty while unknown
   std::string boot_id;
   std::string source;         // "kernel log", "nvml"
@@ -54,5 +56,8 @@ struct Event {
   std::string discriminator;  // with boot_id, this observation's lasting name
   std::int64_t unix_s = 0;    // when it happened
 };
+
+// `where` when it is given, else the GPU's address.
+std::string place_of(const Event& event);
 
 }  // namespace acrf

@@ -14,7 +14,7 @@ constexpr std::string_view kReasonPrefix = "ACRF: ";
 
 std::string incident_id(const std::string& node, const Event& event) {
   const std::string observed = node + '\n' + event.boot_id + '\n' + event.source + '\n' +
-                               event.discriminator + '\n' + to_string(event.gpu);
+                               event.discriminator + '\n' + place_of(event);
   return node + "-" + fingerprint(observed).substr(0, 10);
 }
 
@@ -37,8 +37,8 @@ std::optional<Phase> parse_phase(std::string_view name) {
 
 std::string drain_reason(const Incident& incident) {
   const auto& verdict = incident.root.verdict;
-  return std::string(kReasonPrefix) + verdict.fault_class + " " + to_string(incident.root.gpu) +
-         " " + std::string(name_of(verdict.action)) + " [" + incident.id + "]";
+  return std::string(kReasonPrefix) + verdict.fault_class + " " + place_of(incident.root) + " " +
+         std::string(name_of(verdict.action)) + " [" + incident.id + "]";
 }
 
 bool is_acrf_reason(std::string_view reason) { return starts_with(reason, kReasonPrefix); }
@@ -48,7 +48,7 @@ bool reason_names(std::string_view reason, const Incident& incident) {
 }
 
 IncidentTracker::Key IncidentTracker::key_of(const Event& event) {
-  return {event.verdict.fault_class + "@" + event.boot_id, event.gpu};
+  return {event.verdict.fault_class + "@" + event.boot_id + "@" + event.where, event.gpu};
 }
 
 std::optional<Incident> IncidentTracker::observe(const Event& event) {

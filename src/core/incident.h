@@ -61,7 +61,7 @@ class IncidentTracker {
     std::int64_t last_event_s = 0;
     std::int64_t reopens_s = 0;  // events later than this open a new incident; 0: none do
   };
-  using Key = std::pair<std::string, PciAddress>;  // class and boot, GPU
+  using Key = std::pair<std::string, PciAddress>;  // class, boot and place, GPU
   static Key key_of(const Event& event);
 
   std::string node_;

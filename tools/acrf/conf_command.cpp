@@ -27,6 +27,12 @@ void show_json(const Config& config) {
       if (const auto value = key.get(rule); !value.empty()) entry[std::string(key.name)] = value;
     policies.push_back(entry);
   }
+  auto& checks = all["Check"] = nlohmann::ordered_json::array();
+  for (const auto& rule : config.checks) {
+    nlohmann::ordered_json entry = {{"name", rule.name}, {"line", rule.line}};
+    for (const auto& key : check_keys()) entry[std::string(key.name)] = key.get(rule);
+    checks.push_back(entry);
+  }
   fmt::print("{}\n", all.dump(2));
 }
 
@@ -39,6 +45,7 @@ void show_table(const Config& config) {
                origin);
   }
   for (const auto& rule : config.policies) fmt::print("{} # line {}\n", to_line(rule), rule.line);
+  for (const auto& rule : config.checks) fmt::print("{} # line {}\n", to_line(rule), rule.line);
 }
 
 // The parts of acrf.conf(5) that the tables give.
@@ -52,6 +59,8 @@ void print_manual() {
   }
   fmt::print(".SH POLICIES\n");
   for (const auto& key : policy_keys()) fmt::print(".TP\n.B {}\n{}\n", key.name, key.help);
+  fmt::print(".SH CHECKS\n");
+  for (const auto& key : check_keys()) fmt::print(".TP\n.B {}\n{}\n", key.name, key.help);
 }
 
 }  // namespace
