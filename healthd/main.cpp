@@ -10,10 +10,12 @@
 #include <filesystem>
 
 #include "acrf_config.h"
+#include "advice.h"
 #include "check_cache.h"
 #include "common/config_file.h"
 #include "common/log.h"
 #include "fakegpu/state.h"
+#include "selftest.h"
 #include "sources/node_workers.h"
 #include "sources/nvml_probe.h"
 #include "watcher.h"
@@ -31,12 +33,16 @@ struct Options {
   std::string log_level = "info";
   std::string nvml_probe;  // set in a probe process
   bool check_once = false;
+  bool selftest = false;
+  bool json = false;
   // Set in worker processes.
   bool node_probe = false;
   NodePaths node_paths;
   std::string file_system_probe;
   int check_timeout_s = 0;
   std::vector<std::string> check_program;
+  bool advice_worker = false;
+  AdviceSettings advice;
 };
 
 // The name this host has in slurm.conf unless -N says otherwise: its name up to the first dot.
@@ -67,14 +73,21 @@ std::unique_ptr<Probe> make_probe(const Config& config) {
   return std::make_unique<Probe>(std::move(command), std::move(environment));
 }
 
-std::string beside(const std::string& path, const std::string& name) {
-  return std::filesystem::path(path).replace_filename(name);
+// Beside acrf.conf, as Slurm has it.
+std::string gres_conf_path(const Options& options) {
+  const std::filesystem::path config =
+      options.config_path.empty() ? default_config_path() : options.config_path;
+  return config.parent_path() / "gres.conf";
 }
 
-Status watch(Config config, const std::string& node, const std::string& gres_conf) {
+void expand_paths(Config& config, const std::string& node) {
   for (auto* path : {&config.kernel_log, &config.state_dir, &config.fake_gpu_state,
                      &config.node_root, &config.file_systems})
     *path = expand_node(*path, node);
+}
+
+Status watch(Config config, const std::string& node, const std::string& gres_conf) {
+  expand_paths(config, node);
   const auto boot_id = read_boot_id();
   if (!boot_id) return boot_id.error();
   auto store = IncidentStore::open(config.state_dir + "/incidents");
@@ -103,6 +116,17 @@ int check_once(const Options& options, const std::string& node) {
   return static_cast<int>(CheckStatus::kUnknown);
 }
 
+int selftest(const Options& options, const std::string& node) {
+  auto config = load_named_config(options.config_path);
+  if (!config) {
+    std::printf("%s\n", config.error().sentence.c_str());
+    return static_cast<int>(CheckStatus::kUnknown);
+  }
+  expand_paths(*config, node);
+  const auto tests = test_sources(*config, "/proc/self/exe", node, gres_conf_path(options));
+  return print_tests(tests, options.json);
+}
+
 // The exit code of a worker process; nothing in the daemon itself.
 std::optional<int> run_worker(const Options& options) {
   if (!options.nvml_probe.empty()) return run_nvml_probe(options.nvml_probe);
@@ -111,6 +135,7 @@ std::optional<int> run_worker(const Options& options) {
   if (!options.file_system_probe.empty()) return run_file_system_probe(options.file_system_probe);
   if (options.check_timeout_s > 0)
     return run_check_worker(options.check_program, options.check_timeout_s, options.node);
+  if (options.advice_worker) return run_advice_worker(options.advice);
   return std::nullopt;
 }
 
@@ -118,6 +143,7 @@ int run(const Options& options) {
   if (const auto code = run_worker(options)) return *code;
   const std::string node = options.node.empty() ? short_host_name() : options.node;
   if (options.check_once) return check_once(options, node);
+  if (options.selftest) return selftest(options, node);
   if (const auto log = init_log(options.log_level); !log) {
     std::fprintf(stderr, "acrf-healthd: %s\n", log.error().sentence.c_str());
     return EXIT_FAILURE;
@@ -127,9 +153,7 @@ int run(const Options& options) {
     spdlog::critical("{}", config.error().sentence);
     return EXIT_FAILURE;
   }
-  const auto& config_path =
-      options.config_path.empty() ? default_config_path() : options.config_path;
-  const auto watched = watch(*config, node, beside(config_path, "gres.conf"));
+  const auto watched = watch(*config, node, gres_conf_path(options));
   if (!watched) spdlog::critical("{}", watched.error().sentence);
   return watched ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -148,12 +172,20 @@ int main(int argc, char** argv) {
   app.add_flag("--check-once", options.check_once,
                "print the running daemon's verdict and exit with 0 ok, 1 warning, 2 critical or 3 "
                "unknown");
+  app.add_flag("--selftest", options.selftest,
+               "say which sources work on this machine and what the others lack");
+  app.add_flag("--json", options.json, "with --selftest: print JSON");
   app.add_option("--nvml-probe", options.nvml_probe)->group("");
   app.add_flag("--node-probe", options.node_probe)->group("");
   app.add_option("--node-root", options.node_paths.root)->group("");
   app.add_option("--gres-conf", options.node_paths.gres_conf)->group("");
   app.add_option("--fs-probe", options.file_system_probe)->group("");
   app.add_option("--run-check", options.check_timeout_s)->group("");
+  app.add_flag("--advice-worker", options.advice_worker)->group("");
+  app.add_option("--advice-url", options.advice.url)->group("");
+  app.add_option("--advice-api", options.advice.api)->group("");
+  app.add_option("--advice-model", options.advice.model)->group("");
+  app.add_option("--advice-key-file", options.advice.key_file)->group("");
   app.add_option("program", options.check_program)->group("");
   app.set_version_flag("-V,--version", std::string("acrf-healthd ") + ACRF_VERSION);
   CLI11_PARSE(app, argc, argv);

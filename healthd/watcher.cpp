@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <ctime>
 
+#include "core/text.h"
+
 namespace acrf {
 namespace {
 
@@ -26,6 +28,14 @@ std::int64_t unix_time_of(std::uint64_t uptime_us) {
   ::clock_gettime(CLOCK_MONOTONIC, &up);
   const std::int64_t age_s = up.tv_sec - static_cast<std::int64_t>(uptime_us / 1'000'000);
   return wall.tv_sec - std::max<std::int64_t>(age_s, 0);
+}
+
+// Drivers of what a GPU job stands on: a line of theirs that no rule knows may be worth a question.
+bool speaks_of_hardware(std::string_view message) {
+  constexpr std::string_view kDrivers[] = {"NVRM", "nvidia",   "amdgpu", "i915", "xe ",  "mlx5",
+                                           "mlx4", "pcieport", "EDAC",   "mce:", "nvme", "bnxt"};
+  return std::any_of(std::begin(kDrivers), std::end(kDrivers),
+                     [&](std::string_view driver) { return starts_with(message, driver); });
 }
 
 std::string describe(const Incident& incident) {
@@ -50,6 +60,8 @@ Watcher::Watcher(const Config& config, std::string node, IncidentStore store,
       boot_id_(std::move(boot_id)),
       probe_(std::move(probe)),
       node_watch_(std::move(node_watch)),
+      advice_(advice_settings(config_), "/proc/self/exe", config_.state_dir + "/advice.json",
+              {node_}),
       next_sample_(Clock::now()),
       next_save_(Clock::now()),
       check_cache_(check_cache_path(config_.state_dir), boot_id_),
@@ -74,6 +86,7 @@ void Watcher::run(int signal_fd) {
       sample_when_due(now);
     }
     if (node_watch_.step(now)) take_node_findings();
+    advice_.step(now);
     publish_verdict();
   }
   if (const auto saved = kernel_log_.save_place(); !saved)
@@ -123,12 +136,13 @@ bool Watcher::wait(int signal_fd) {
   auto wake = Clock::now() + kSavePlaceEvery;
   if (kernel_log_.has_more()) wake = Clock::now();
   if (probe_) wake = std::min(wake, probe_->deadline().value_or(next_sample_));
-  wake = std::min(wake, node_watch_.next_wake());
+  wake = std::min({wake, node_watch_.next_wake(), advice_.next_wake()});
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(wake - Clock::now()).count();
   std::vector<pollfd> fds = {{signal_fd, POLLIN, 0}, {kernel_log_.poll_fd(), POLLIN, 0}};
   if (probe_ && probe_->waiting()) fds.push_back({probe_->poll_fd(), POLLIN, 0});
   node_watch_.add_poll_fds(fds);
+  advice_.add_poll_fds(fds);
   // A wait that has ended must not become a short one: more of the kernel log is there.
   ::poll(fds.data(), fds.size(), left <= 0 ? 0 : static_cast<int>(std::min(left, 60'000L) + 1));
   signalfd_siginfo signal;
@@ -159,7 +173,10 @@ void Watcher::report_lost_records(Clock::time_point now) {
 void Watcher::handle_record(const KernelRecord& record) {
   if (!record.from_kernel) return;
   const auto xid = parse_xid(record.message);
-  if (!xid) return;
+  if (!xid) {
+    if (speaks_of_hardware(record.message)) advice_.consider(record.message, Clock::now());
+    return;
+  }
   Event event;
   event.verdict = classify_xid(xid->code);
   event.gpu = xid->gpu;

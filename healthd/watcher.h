@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "actions/responder.h"
+#include "advice.h"
 #include "check_cache.h"
 #include "common/incident_store.h"
 #include "core/config.h"
@@ -59,6 +60,7 @@ class Watcher {
   std::string boot_id_;
   std::unique_ptr<Probe> probe_;  // null: no GPU library is configured
   NodeWatch node_watch_;
+  AdviceDesk advice_;
   std::vector<Finding> node_findings_;
   GpuInventory gpus_;
   std::string last_probe_problem_;

@@ -29,9 +29,10 @@ class Probe {
   Probe(const Probe&) = delete;
   Probe& operator=(const Probe&) = delete;
 
-  // Asks for an answer by `deadline`. A request that is still open stays the one that counts. Fails
-  // while a killed probe has not ended: a second one would get stuck in the driver as well.
-  Status request(Clock::time_point deadline);
+  // Asks for an answer by `deadline`, with one line of at most 4 kB. A request that is still open
+  // stays the one that counts. Fails while a killed probe has not ended: a second one would get
+  // stuck in the driver as well.
+  Status request(Clock::time_point deadline, const std::string& line = "sample");
 
   bool waiting() const { return deadline_.has_value(); }
   std::optional<Clock::time_point> deadline() const { return deadline_; }
