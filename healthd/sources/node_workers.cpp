@@ -95,16 +95,18 @@ bool take_output(const Child& child, std::string& output) {
   return n != 0;
 }
 
-// True when the program ended by itself before the deadline.
-bool wait_for_end(const Child& child, Clock::time_point deadline, std::string& output) {
+// True when the program ended by itself before the deadline and before its owner left.
+bool wait_for_end(const Child& child, int owner, Clock::time_point deadline, std::string& output) {
   bool has_output = true;
   while (true) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) return false;
-    pollfd fds[2] = {{child.process.get(), POLLIN, 0},
-                     {has_output ? child.output.get() : -1, POLLIN, 0}};
-    if (::poll(fds, 2, static_cast<int>(left)) < 0) continue;
+    pollfd fds[3] = {{child.process.get(), POLLIN, 0},
+                     {has_output ? child.output.get() : -1, POLLIN, 0},
+                     {owner, 0, 0}};
+    if (::poll(fds, 3, static_cast<int>(left)) < 0) continue;
+    if (fds[2].revents & POLLHUP) return false;
     if (fds[1].revents) has_output = take_output(child, output);
     if (fds[0].revents) {
       while (has_output && output.size() < kOutputKept) {
@@ -119,11 +121,13 @@ bool wait_for_end(const Child& child, Clock::time_point deadline, std::string& o
 
 }  // namespace
 
-CheckResult run_check(std::vector<std::string> program, int timeout_s, const std::string& node) {
+CheckResult run_check(std::vector<std::string> program, int timeout_s, const std::string& node,
+                      int owner) {
   const auto child = start(program, node);
   if (!child) return {std::nullopt, child.error().sentence};
   std::string output;
-  const bool ended = wait_for_end(*child, Clock::now() + std::chrono::seconds(timeout_s), output);
+  const bool ended =
+      wait_for_end(*child, owner, Clock::now() + std::chrono::seconds(timeout_s), output);
   ::kill(-child->pid, SIGKILL);  // and what it left behind
   if (!ended && !ends_within(*child, kKilledEndsWithin_ms))
     return {std::nullopt, "killed after " + std::to_string(timeout_s) + " s, and does not end"};
@@ -152,7 +156,8 @@ int run_check_worker(const std::vector<std::string>& program, int timeout_s,
                      const std::string& node) {
   ::signal(SIGCHLD, SIG_DFL);  // the daemon ignores its children; here their end is the result
   if (::chdir("/") != 0) return 1;
-  return answer_requests([&] { return check_result_to_json(run_check(program, timeout_s, node)); });
+  return answer_requests(
+      [&] { return check_result_to_json(run_check(program, timeout_s, node, STDIN_FILENO)); });
 }
 
 }  // namespace acrf

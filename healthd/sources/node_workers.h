@@ -20,6 +20,8 @@ int run_file_system_probe(const std::string& path);
 int run_check_worker(const std::vector<std::string>& program, int timeout_s,
                      const std::string& node);
 
-CheckResult run_check(std::vector<std::string> program, int timeout_s, const std::string& node);
+// `owner` is a descriptor that hangs up when nobody waits for the result any more; -1: none.
+CheckResult run_check(std::vector<std::string> program, int timeout_s, const std::string& node,
+                      int owner = -1);
 
 }  // namespace acrf

@@ -103,12 +103,12 @@ bool Probe::process_has_ended(int wait_ms) const {
 
 // A process stuck in the kernel dies when the driver lets go of it; nobody waits for that.
 void Probe::stop() {
+  input_.reset();  // a worker that can, ends by itself and takes its own children along
   if (pid_ > 0) {
-    ::kill(pid_, SIGKILL);
+    if (!process_has_ended(20)) ::kill(pid_, SIGKILL);
     if (process_has_ended(50)) ::waitpid(pid_, nullptr, WNOHANG);
   }
   pid_ = -1;
-  input_.reset();
   output_.reset();
   pending_.clear();
   deadline_.reset();

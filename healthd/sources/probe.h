@@ -41,7 +41,7 @@ class Probe {
   // A whole answer when one has arrived; an Error when the probe ended instead.
   Result<std::optional<std::string>> take_answer();
 
-  // Ends the process, with SIGKILL: it may be stuck in a driver.
+  // Ends the process; with SIGKILL if it does not go at once, for it may be stuck in a driver.
   void stop();
 
  private:
