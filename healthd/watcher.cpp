@@ -253,7 +253,8 @@ void Watcher::note(const Incident& incident) {
 
 void Watcher::take_node_findings() {
   auto findings = node_watch_.findings();
-  for (const auto& finding : findings) {
+  for (auto& finding : findings) {
+    if (finding.where.empty()) finding.where = "node";
     const bool is_known =
         std::any_of(node_findings_.begin(), node_findings_.end(), [&](const Finding& other) {
           return other.verdict.fault_class == finding.verdict.fault_class &&
@@ -262,7 +263,7 @@ void Watcher::take_node_findings() {
     if (is_known) continue;
     Event event;
     event.verdict = finding.verdict;
-    event.where = finding.where.empty() ? "node" : finding.where;
+    event.where = finding.where;
     event.source = kNodeChecks;
     event.evidence = finding.evidence;
     event.unix_s = std::time(nullptr);

@@ -27,7 +27,8 @@ MemoryReading read_memory(const std::string& root);
 // Services and processes that hold a GPU although their job has ended.
 void read_processes(const std::string& root, NodeReadings& readings);
 
-// `mounts` is the text of /proc/self/mounts.
-FileSystemReading read_file_system(const std::string& path, const std::string& mounts);
+// `mounts` is a mount table's text, and `root` where its mount points are found.
+FileSystemReading read_file_system(const std::string& path, const std::string& mounts,
+                                   const std::string& root = "");
 
 }  // namespace acrf

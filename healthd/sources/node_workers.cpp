@@ -145,10 +145,12 @@ int run_node_probe(const NodePaths& paths) {
       [&] { return findings_to_json(rules.observe(read_node(paths), monotonic_s())); });
 }
 
+// As init sees them: systemd gives a service a view of its own, with a read-only /usr and no /home.
 int run_file_system_probe(const std::string& path) {
   return answer_requests([&] {
-    const auto mounts = read_file("/proc/self/mounts");
-    return file_system_to_json(mounts ? read_file_system(path, *mounts) : FileSystemReading{});
+    const auto mounts = read_file("/proc/1/mounts");
+    return file_system_to_json(mounts ? read_file_system(path, *mounts, "/proc/1/root")
+                                      : FileSystemReading{});
   });
 }
 

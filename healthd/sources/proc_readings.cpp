@@ -75,7 +75,7 @@ bool holds_gpu(const std::string& directory) {
   return false;
 }
 
-// Fields of /proc/self/mounts have blanks and the like as \040.
+// Fields of a mount table have blanks and the like as \040.
 std::string unescape(std::string_view field) {
   std::string text;
   while (!field.empty()) {
@@ -144,7 +144,8 @@ void read_processes(const std::string& root, NodeReadings& readings) {
   }
 }
 
-FileSystemReading read_file_system(const std::string& path, const std::string& mounts) {
+FileSystemReading read_file_system(const std::string& path, const std::string& mounts,
+                                   const std::string& root) {
   FileSystemReading reading;
   reading.mounted = false;
   for (const auto line : split(mounts, '\n')) {
@@ -155,7 +156,7 @@ FileSystemReading read_file_system(const std::string& path, const std::string& m
   }
   if (!*reading.mounted) return reading;
   struct statvfs status;
-  if (::statvfs(path.c_str(), &status) != 0) return reading;
+  if (::statvfs((root + path).c_str(), &status) != 0) return reading;
   reading.writable = (status.f_flag & ST_RDONLY) == 0;
   reading.used_percent = percent_used(
       status.f_blocks, status.f_bfree > status.f_bavail ? status.f_bavail : status.f_bfree);

@@ -103,10 +103,21 @@ void CurrentFindings::note(Finding finding, std::int64_t until_s) {
 
 void CurrentFindings::forget(const std::string& fault_class, const std::string& where) {
   noted_.erase({fault_class, where});
+  for (const auto& [check, findings] : checked_)
+    for (const auto& finding : findings)
+      if (finding.verdict.fault_class == fault_class && finding.where == where)
+        dismissed_.insert({fault_class, where});
 }
 
 void CurrentFindings::replace(const std::string& check, std::vector<Finding> findings) {
-  checked_[check] = std::move(findings);
+  auto& current = checked_[check];
+  for (const auto& before : current) {
+    const bool is_over = std::none_of(findings.begin(), findings.end(), [&](const Finding& now) {
+      return now.verdict.fault_class == before.verdict.fault_class && now.where == before.where;
+    });
+    if (is_over) dismissed_.erase({before.verdict.fault_class, before.where});
+  }
+  current = std::move(findings);
 }
 
 std::vector<Finding> CurrentFindings::at(std::int64_t now_s) const {
@@ -114,7 +125,9 @@ std::vector<Finding> CurrentFindings::at(std::int64_t now_s) const {
   for (const auto& [key, noted] : noted_)
     if (now_s <= noted.until_s) all.push_back(noted.finding);
   for (const auto& [check, findings] : checked_)
-    all.insert(all.end(), findings.begin(), findings.end());
+    for (const auto& finding : findings)
+      if (!dismissed_.contains({finding.verdict.fault_class, finding.where}))
+        all.push_back(finding);
   return all;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -50,7 +51,8 @@ class CurrentFindings {
 
   // From a log line: holds until `until_s`.
   void note(Finding finding, std::int64_t until_s);
-  // An admin has taken the case over.
+  // An admin has taken the case over: what a check still says of it does not count until it has
+  // stopped saying so.
   void forget(const std::string& fault_class, const std::string& where);
   // All that a check finds now, instead of what it found before.
   void replace(const std::string& check, std::vector<Finding> findings);
@@ -65,6 +67,7 @@ class CurrentFindings {
   };
   std::map<Key, Noted> noted_;
   std::map<std::string, std::vector<Finding>> checked_;
+  std::set<Key> dismissed_;
 };
 
 }  // namespace acrf

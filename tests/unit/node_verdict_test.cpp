@@ -80,6 +80,18 @@ TEST(CurrentFindings, LinesHoldForTheirTimeAndChecksForAsLongAsTheySaySo) {
   EXPECT_TRUE(current.at(101).empty());
 }
 
+// A node that an admin has resumed is the admin's.
+TEST(CurrentFindings, WhatAnAdminTookOverDoesNotCountUntilItComesAnew) {
+  CurrentFindings current;
+  current.replace("node", {finding(kEcc, "mc0"), finding(kWarm, "mc0")});
+  current.forget(kEcc.fault_class, "mc0");
+  current.replace("node", {finding(kEcc, "mc0"), finding(kWarm, "mc0")});
+  EXPECT_EQ(current.at(0).size(), 1u);
+  current.replace("node", {});
+  current.replace("node", {finding(kEcc, "mc0")});
+  EXPECT_EQ(current.at(0).size(), 1u);
+}
+
 TEST(CurrentFindings, TheSameFindingAgainIsOneAndHoldsLonger) {
   CurrentFindings current;
   current.note(finding(kWarm), 100);
