@@ -10,8 +10,12 @@
 #include <filesystem>
 
 #include "acrf_config.h"
+#include "advice.h"
+#include "check_cache.h"
 #include "common/config_file.h"
 #include "common/log.h"
+#include "selftest.h"
+#include "sources/node_workers.h"
 #include "sources/probe_service.h"
 #include "watcher.h"
 
@@ -27,6 +31,17 @@ struct Options {
   std::string node;
   std::string log_level = "info";
   std::vector<std::string> probe;  // in a probe process: which, its library, and where sysfs is
+  bool check_once = false;
+  bool selftest = false;
+  bool json = false;
+  // Set in worker processes.
+  bool node_probe = false;
+  NodePaths node_paths;
+  std::string file_system_probe;
+  int check_timeout_s = 0;
+  std::vector<std::string> check_program;
+  bool advice_worker = false;
+  AdviceSettings advice;
 };
 
 // The name this host has in slurm.conf unless -N says otherwise: its name up to the first dot.
@@ -48,9 +63,21 @@ UniqueFd open_stop_signals() {
   return UniqueFd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-Status watch(Config config, const std::string& node) {
-  for (auto* path : {&config.kernel_log, &config.state_dir, &config.fake_gpu_state})
+// Beside acrf.conf, as Slurm has it.
+std::string gres_conf_path(const Options& options) {
+  const std::filesystem::path config =
+      options.config_path.empty() ? default_config_path() : options.config_path;
+  return config.parent_path() / "gres.conf";
+}
+
+void expand_paths(Config& config, const std::string& node) {
+  for (auto* path : {&config.kernel_log, &config.state_dir, &config.fake_gpu_state,
+                     &config.node_root, &config.file_systems})
     *path = expand_node(*path, node);
+}
+
+Status watch(Config config, const std::string& node, const std::string& gres_conf) {
+  expand_paths(config, node);
   const auto boot_id = read_boot_id();
   if (!boot_id) return boot_id.error();
   auto store = IncidentStore::open(config.state_dir + "/incidents");
@@ -59,7 +86,8 @@ Status watch(Config config, const std::string& node) {
       KernelLogSource::open(config.kernel_log, config.state_dir + "/kernel-log.place", *boot_id);
   if (!kernel_log) return kernel_log.error();
   const UniqueFd signals = open_stop_signals();
-  Watcher watcher(config, node, std::move(*store), std::move(*kernel_log), *boot_id);
+  Watcher watcher(config, node, std::move(*store), std::move(*kernel_log), *boot_id,
+                  NodeWatch(config, "/proc/self/exe", node, gres_conf));
   spdlog::info("acrf-healthd {} watches node {}: Mode={}, kernel log {}", ACRF_VERSION, node,
                mode_name(config.mode), config.kernel_log);
 #ifdef HAVE_LIBSYSTEMD
@@ -70,9 +98,43 @@ Status watch(Config config, const std::string& node) {
   return Done{};
 }
 
-int run(const Options& options) {
+// A configuration that cannot be read leaves the verdict unknown.
+int check_once(const Options& options, const std::string& node) {
+  const auto config = load_named_config(options.config_path);
+  if (config) return run_check_once(expand_node(config->state_dir, node));
+  std::printf("ACRF UNKNOWN - UNKNOWN: %s\n", config.error().sentence.c_str());
+  return static_cast<int>(CheckStatus::kUnknown);
+}
+
+int selftest(const Options& options, const std::string& node) {
+  auto config = load_named_config(options.config_path);
+  if (!config) {
+    std::printf("%s\n", config.error().sentence.c_str());
+    return static_cast<int>(CheckStatus::kUnknown);
+  }
+  expand_paths(*config, node);
+  const auto tests = test_sources(*config, "/proc/self/exe", node, gres_conf_path(options));
+  return print_tests(tests, options.json);
+}
+
+// The exit code of a worker process; nothing in the daemon itself.
+std::optional<int> run_worker(const Options& options) {
   if (options.probe.size() == 3)
     return run_probe(options.probe[0], options.probe[1], options.probe[2]);
+  if (options.node_probe)
+    return run_node_probe({options.node_paths.root, options.node, options.node_paths.gres_conf});
+  if (!options.file_system_probe.empty()) return run_file_system_probe(options.file_system_probe);
+  if (options.check_timeout_s > 0)
+    return run_check_worker(options.check_program, options.check_timeout_s, options.node);
+  if (options.advice_worker) return run_advice_worker(options.advice);
+  return std::nullopt;
+}
+
+int run(const Options& options) {
+  if (const auto code = run_worker(options)) return *code;
+  const std::string node = options.node.empty() ? short_host_name() : options.node;
+  if (options.check_once) return check_once(options, node);
+  if (options.selftest) return selftest(options, node);
   if (const auto log = init_log(options.log_level); !log) {
     std::fprintf(stderr, "acrf-healthd: %s\n", log.error().sentence.c_str());
     return EXIT_FAILURE;
@@ -82,7 +144,7 @@ int run(const Options& options) {
     spdlog::critical("{}", config.error().sentence);
     return EXIT_FAILURE;
   }
-  const auto watched = watch(*config, options.node.empty() ? short_host_name() : options.node);
+  const auto watched = watch(*config, node, gres_conf_path(options));
   if (!watched) spdlog::critical("{}", watched.error().sentence);
   return watched ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -99,6 +161,23 @@ int main(int argc, char** argv) {
   app.add_option("-N,--node", options.node, "this node's name in slurm.conf (default: host name)");
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning or error");
   app.add_option("--probe", options.probe)->expected(3)->group("");
+  app.add_flag("--check-once", options.check_once,
+               "print the running daemon's verdict and exit with 0 ok, 1 warning, 2 critical or 3 "
+               "unknown");
+  app.add_flag("--selftest", options.selftest,
+               "say which sources work on this machine and what the others lack");
+  app.add_flag("--json", options.json, "with --selftest: print JSON");
+  app.add_flag("--node-probe", options.node_probe)->group("");
+  app.add_option("--node-root", options.node_paths.root)->group("");
+  app.add_option("--gres-conf", options.node_paths.gres_conf)->group("");
+  app.add_option("--fs-probe", options.file_system_probe)->group("");
+  app.add_option("--run-check", options.check_timeout_s)->group("");
+  app.add_flag("--advice-worker", options.advice_worker)->group("");
+  app.add_option("--advice-url", options.advice.url)->group("");
+  app.add_option("--advice-api", options.advice.api)->group("");
+  app.add_option("--advice-model", options.advice.model)->group("");
+  app.add_option("--advice-key-file", options.advice.key_file)->group("");
+  app.add_option("program", options.check_program)->group("");
   app.set_version_flag("-V,--version", std::string("acrf-healthd ") + ACRF_VERSION);
   CLI11_PARSE(app, argc, argv);
   return acrf::run(options);

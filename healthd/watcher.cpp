@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <ctime>
 
+#include "core/text.h"
+
 namespace acrf {
 namespace {
 
@@ -17,6 +19,10 @@ constexpr int kLostGpuRank = 100;  // of Xid 79, the same fault from the other s
 constexpr int kActingRank = 60;
 constexpr int kWatchedRank = 20;
 constexpr std::chrono::seconds kSavePlaceEvery{1};
+constexpr std::chrono::minutes kReportLossesEvery{1};
+constexpr char kNodeChecks[] = "node checks";
+constexpr int kKernelLogCallsPerTurn = 20;  // then signals and the other sources get their turn
+constexpr std::int64_t kWarningLasts_s = 3 * 3600;
 
 // A kernel record is stamped in time since boot; slurmctld's job times are wall-clock seconds.
 std::int64_t unix_time_of(std::uint64_t uptime_us) {
@@ -26,6 +32,14 @@ std::int64_t unix_time_of(std::uint64_t uptime_us) {
   ::clock_gettime(CLOCK_MONOTONIC, &up);
   const std::int64_t age_s = up.tv_sec - static_cast<std::int64_t>(uptime_us / 1'000'000);
   return wall.tv_sec - std::max<std::int64_t>(age_s, 0);
+}
+
+// Drivers of what a GPU job stands on: a line of theirs that no rule knows may be worth a question.
+bool speaks_of_hardware(std::string_view message) {
+  constexpr std::string_view kDrivers[] = {"NVRM", "nvidia",   "amdgpu", "i915", "xe ",  "mlx5",
+                                           "mlx4", "pcieport", "EDAC",   "mce:", "nvme", "bnxt"};
+  return std::any_of(std::begin(kDrivers), std::end(kDrivers),
+                     [&](std::string_view driver) { return starts_with(message, driver); });
 }
 
 std::string describe(const Incident& incident) {
@@ -43,20 +57,26 @@ std::string describe(const Incident& incident) {
 }  // namespace
 
 Watcher::Watcher(const Config& config, std::string node, IncidentStore store,
-                 KernelLogSource kernel_log, std::string boot_id)
+                 KernelLogSource kernel_log, std::string boot_id, NodeWatch node_watch)
     : config_(config),
       node_(std::move(node)),
       store_(std::move(store)),
       kernel_log_(std::move(kernel_log)),
       boot_id_(std::move(boot_id)),
       gpus_(config_, boot_id_),
+      node_watch_(std::move(node_watch)),
+      advice_(advice_settings(config_), "/proc/self/exe", config_.state_dir + "/advice.json",
+              {node_}),
       next_save_(Clock::now()),
+      check_cache_(check_cache_path(config_.state_dir), boot_id_),
       catalog_(Catalog::with_rules(config.faults)),
       lines_(catalog_),
       tracker_(node_) {
   responder_ = std::make_unique<Responder>(store_, [this](const Incident& incident) {
     const std::lock_guard lock(tracker_mutex_);
     tracker_.update(incident);
+    if (incident.taken_over)
+      findings_.forget(incident.root.verdict.fault_class, place_of(incident.root));
   });
 }
 
@@ -65,8 +85,11 @@ void Watcher::run(int signal_fd) {
   read_kernel_log();
   while (wait(signal_fd)) {
     read_kernel_log();
-    for (auto& event : gpus_.work(Clock::now(), std::time(nullptr)))
-      observe_finding(std::move(event));
+    const auto now = Clock::now();
+    for (auto& event : gpus_.work(now, std::time(nullptr))) observe_finding(std::move(event));
+    if (node_watch_.step(now)) take_node_findings();
+    advice_.step(now);
+    publish_verdict();
   }
   if (const auto saved = kernel_log_.save_place(); !saved)
     spdlog::error("place in the kernel log: {}", saved.error().sentence);
@@ -83,6 +106,7 @@ void Watcher::resume_unfinished() {
     const bool acts = evacuates(incident.root.verdict);
     if (acts && !incident.enforced && config_.mode == Mode::kEnforce) continue;
     tracker_.update(incident);
+    if (!incident.taken_over) note(incident);
     if (incident.phase == Phase::kDone) continue;
     if (config_.mode != Mode::kEnforce) {
       spdlog::warn("incident {}: unfinished, and left so: Mode=observe", incident.id);
@@ -111,33 +135,51 @@ void Watcher::save(const Incident& incident) {
 
 // Sleeps until something needs attention. False when the daemon is to stop.
 bool Watcher::wait(int signal_fd) {
-  const auto wake = std::min(Clock::now() + kSavePlaceEvery, gpus_.next_wake());
+  auto wake = Clock::now() + kSavePlaceEvery;
+  if (kernel_log_.has_more()) wake = Clock::now();
+  wake = std::min({wake, gpus_.next_wake(), node_watch_.next_wake(), advice_.next_wake()});
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(wake - Clock::now()).count();
   std::vector<pollfd> fds = {{signal_fd, POLLIN, 0}, {kernel_log_.poll_fd(), POLLIN, 0}};
   gpus_.add_poll_fds(fds);
-  ::poll(fds.data(), fds.size(), static_cast<int>(std::clamp<long>(left + 1, 0, 60'000)));
+  node_watch_.add_poll_fds(fds);
+  advice_.add_poll_fds(fds);
+  // A wait that has ended must not become a short one: more of the kernel log is there.
+  ::poll(fds.data(), fds.size(), left <= 0 ? 0 : static_cast<int>(std::min(left, 60'000L) + 1));
   signalfd_siginfo signal;
   return ::read(signal_fd, &signal, sizeof signal) <= 0;
 }
 
 void Watcher::read_kernel_log() {
   bool more = true;
-  for (int i = 0; more && i < 100; ++i)
+  for (int i = 0; more && i < kKernelLogCallsPerTurn; ++i)
     more = kernel_log_.read_records([this](const KernelRecord& record) { handle_record(record); });
-  if (Clock::now() < next_save_) return;
-  next_save_ = Clock::now() + kSavePlaceEvery;
+  const auto now = Clock::now();
+  if (now < next_save_) return;
+  next_save_ = now + kSavePlaceEvery;
+  report_lost_records(now);
   if (const auto saved = kernel_log_.save_place(); !saved)
     spdlog::error("place in the kernel log: {}", saved.error().sentence);
+}
+
+void Watcher::report_lost_records(Clock::time_point now) {
+  const auto lost = kernel_log_.lost();
+  if (lost == reported_losses_ || now < next_loss_report_) return;
+  next_loss_report_ = now + kReportLossesEvery;
+  spdlog::warn("kernel log: {} records were overwritten before they could be read",
+               lost - reported_losses_);
+  reported_losses_ = lost;
 }
 
 void Watcher::handle_record(const KernelRecord& record) {
   if (!record.from_kernel) return;
   LogLine line;
   line.message = record.message;
-  auto found = lines_.read(line).event;
-  if (!found) return;
-  auto& event = *found;
+  const auto read = lines_.read(line);
+  if (!read.verdict.known && speaks_of_hardware(record.message))
+    advice_.consider(record.message, Clock::now());
+  if (!read.event) return;
+  auto event = *read.event;
   // A PCIe error that some device gets over is a reason to act only where a GPU is concerned.
   if (event.verdict.fault_class == "pcie_nonfatal" && !names_gpu(event))
     event.verdict.action = Action::kWatch;
@@ -175,6 +217,7 @@ void Watcher::observe(Event event) {
   {
     const std::lock_guard lock(tracker_mutex_);
     change = tracker_.observe(event);
+    if (change) note(change->incident);
   }
   if (change) follow(*change);
 }
@@ -189,6 +232,51 @@ void Watcher::follow(const Change& change) {
                describe(change.incident));
 }
 
+// What an incident says about the node, for as long as it is not over. Checks tell that themselves.
+void Watcher::note(const Incident& incident) {
+  const auto& root = incident.root;
+  if (root.source == kNodeChecks) return;
+  const bool lasts = evacuates_node(root.verdict.action);
+  findings_.note({root.verdict, place_of(root), root.evidence, root.xid},
+                 lasts ? CurrentFindings::kForThisBoot : root.unix_s + kWarningLasts_s);
+}
+
+void Watcher::take_node_findings() {
+  auto findings = node_watch_.findings();
+  for (auto& finding : findings) {
+    if (finding.where.empty()) finding.where = "node";
+    const bool is_known =
+        std::any_of(node_findings_.begin(), node_findings_.end(), [&](const Finding& other) {
+          return other.verdict.fault_class == finding.verdict.fault_class &&
+                 other.where == finding.where;
+        });
+    if (is_known) continue;
+    Event event;
+    event.verdict = finding.verdict;
+    event.part = finding.where;
+    event.source = kNodeChecks;
+    event.evidence = finding.evidence;
+    event.unix_s = std::time(nullptr);
+    event.discriminator = finding.verdict.fault_class + "/" + std::to_string(event.unix_s);
+    observe_finding(std::move(event));
+  }
+  node_findings_ = findings;
+  const std::lock_guard lock(tracker_mutex_);
+  findings_.replace(kNodeChecks, std::move(findings));
+}
+
+void Watcher::publish_verdict() {
+  std::vector<std::string> silent = node_watch_.silent();
+  for (auto& source : gpus_.silent()) silent.push_back(std::move(source));
+  NodeVerdict verdict;
+  {
+    const std::lock_guard lock(tracker_mutex_);
+    verdict = judge_node(findings_.at(std::time(nullptr)), silent);
+  }
+  if (const auto written = check_cache_.publish(verdict, boottime_ms()); !written)
+    spdlog::error("verdict for --check-once: {}", written.error().sentence);
+}
+
 void Watcher::open_incident(Incident incident) {
   const bool acts = evacuates(incident.root.verdict);
   incident.enforced = acts && config_.mode == Mode::kEnforce;
@@ -199,8 +287,9 @@ void Watcher::open_incident(Incident incident) {
                  shadowed ? fmt::format(" (Mode=shadow: would {})", name_of(*shadowed)) : "");
     incident.outcome = "watched";
   } else if (!incident.enforced) {
-    spdlog::warn("incident {}: {}; Mode=observe: would drain node {} ({}) and requeue its jobs",
-                 incident.id, describe(incident), node_, drain_reason(incident));
+    spdlog::warn("incident {}: {}; Mode=observe: would drain node {} ({}) and {}", incident.id,
+                 describe(incident), node_, drain_reason(incident),
+                 incident.root.verdict.at_job_end ? "let its jobs run" : "requeue its jobs");
     incident.outcome = "observed";
   } else {
     spdlog::error("incident {}: {}", incident.id, describe(incident));

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "actions/responder.h"
+#include "advice.h"
+#include "check_cache.h"
 #include "common/incident_store.h"
 #include "core/classify.h"
 #include "core/config.h"
@@ -19,6 +21,7 @@
 #include "core/line_reader.h"
 #include "sources/gpu_watch.h"
 #include "sources/kernel_log_source.h"
+#include "sources/node_watch.h"
 
 namespace acrf {
 
@@ -26,7 +29,7 @@ class Watcher {
  public:
   // `config` has its paths expanded for `node`.
   Watcher(const Config& config, std::string node, IncidentStore store, KernelLogSource kernel_log,
-          std::string boot_id);
+          std::string boot_id, NodeWatch node_watch);
 
   // Takes up incidents that an earlier run left unfinished, then watches until `signal_fd` says
   // stop.
@@ -46,6 +49,10 @@ class Watcher {
   void observe(Event event);
   void open_incident(Incident incident);
   void follow(const Change& change);
+  void note(const Incident& incident);
+  void take_node_findings();
+  void publish_verdict();
+  void report_lost_records(Clock::time_point now);
 
   const Config& config_;
   std::string node_;
@@ -53,12 +60,19 @@ class Watcher {
   KernelLogSource kernel_log_;
   std::string boot_id_;
   GpuWatch gpus_;
+  NodeWatch node_watch_;
+  AdviceDesk advice_;
+  std::vector<Finding> node_findings_;
   Clock::time_point next_save_;
+  Clock::time_point next_loss_report_;
+  std::uint64_t reported_losses_ = 0;
+  CheckCache check_cache_;
   std::mutex tracker_mutex_;  // the Responder's thread closes incidents
   Catalog catalog_;
   LineReader lines_;
   FaultHistory history_;
   IncidentTracker tracker_;
+  CurrentFindings findings_;
   std::unique_ptr<Responder> responder_;
 };
 

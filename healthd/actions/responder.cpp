@@ -141,6 +141,7 @@ void Responder::mark_drained(Incident& incident) {
 }
 
 Responder::Round Responder::recover_jobs(const Incident& incident) {
+  if (incident.root.verdict.at_job_end) return Round::kCalm;
   const auto jobs = slurm_.jobs_of_node(incident.node);
   if (!jobs) {
     spdlog::warn("incident {}: {}; trying again", incident.id, jobs.error().sentence);

@@ -123,7 +123,8 @@ void GpuWatch::tell_problem(Source& source, const std::string& problem) {
   spdlog::warn("{}: {}; its GPUs' state is unknown", source.name, problem);
 }
 
-Event GpuWatch::event_of(const Source& source, const Finding& finding, std::int64_t unix_s) const {
+Event GpuWatch::event_of(const Source& source, const GpuFinding& finding,
+                         std::int64_t unix_s) const {
   Event event;
   event.verdict = finding.verdict;
   event.gpu = finding.gpu;
@@ -135,6 +136,16 @@ Event GpuWatch::event_of(const Source& source, const Finding& finding, std::int6
       finding.gpu_uuid + "/" + finding.verdict.fault_class + "/" + std::to_string(unix_s);
   event.unix_s = unix_s - 2 * config_.sample_interval_s;  // the last good sample
   return event;
+}
+
+std::vector<std::string> GpuWatch::silent() const {
+  std::vector<std::string> silent;
+  for (const auto& source : sources_) {
+    if (source.gpus > 0 && source.last_problem.empty()) continue;
+    silent.push_back(source.name + ": " +
+                     (source.last_problem.empty() ? "no answer yet" : source.last_problem));
+  }
+  return silent;
 }
 
 void GpuWatch::remember(Clock::time_point now) {

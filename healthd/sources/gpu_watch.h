@@ -31,6 +31,9 @@ class GpuWatch {
   // Does what is due; gives the events that are new. Boot id and time are set.
   std::vector<Event> work(Clock::time_point now, std::int64_t unix_s);
 
+  // The sources whose GPUs' state is unknown, each with the reason.
+  std::vector<std::string> silent() const;
+
   // Empty while unknown.
   std::string uuid_at(const PciAddress& address) const { return gpus_.uuid_at(address); }
 
@@ -53,7 +56,7 @@ class GpuWatch {
   void tell_hang(Source& source, const std::string& where, std::int64_t unix_s,
                  std::vector<Event>& events);
   void tell_problem(Source& source, const std::string& problem);
-  Event event_of(const Source& source, const Finding& finding, std::int64_t unix_s) const;
+  Event event_of(const Source& source, const GpuFinding& finding, std::int64_t unix_s) const;
   void remember(Clock::time_point now);
 
   const Config& config_;

@@ -62,13 +62,14 @@ Status Probe::start() {
   return Error{ErrorCode::kSystem, "start " + command_[0] + ": " + std::strerror(code)};
 }
 
-Status Probe::request(Clock::time_point deadline) {
+Status Probe::request(Clock::time_point deadline, const std::string& line) {
   if (deadline_) return Done{};
   if (pid_ < 0 && !process_has_ended(0))
     return Error{ErrorCode::kUnavailable, "the last probe is stuck in the driver"};
   if (pid_ < 0)
     if (const auto started = start(); !started) return started;
-  if (::write(input_.get(), "sample\n", 7) != 7) {
+  const std::string text = line + "\n";
+  if (::write(input_.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
     const Error error = system_error("ask " + command_[0]);
     stop();
     return error;
@@ -110,12 +111,12 @@ bool Probe::process_has_ended(int wait_ms) const {
 
 // A process stuck in the kernel dies when the driver lets go of it; nobody waits for that.
 void Probe::stop() {
+  input_.reset();  // a worker that can, ends by itself and takes its own children along
   if (pid_ > 0) {
-    ::kill(pid_, SIGKILL);
+    if (!process_has_ended(20)) ::kill(pid_, SIGKILL);
     if (process_has_ended(50)) ::waitpid(pid_, nullptr, WNOHANG);
   }
   pid_ = -1;
-  input_.reset();
   output_.reset();
   pending_.clear();
   deadline_.reset();

@@ -30,9 +30,10 @@ class Probe {
   Probe(const Probe&) = delete;
   Probe& operator=(const Probe&) = delete;
 
-  // Asks for an answer by `deadline`. A request that is still open stays the one that counts. Fails
-  // while a killed probe has not ended: a second one would get stuck in the driver as well.
-  Status request(Clock::time_point deadline);
+  // Asks for an answer by `deadline`, with one line of at most 4 kB. A request that is still open
+  // stays the one that counts. Fails while a killed probe has not ended: a second one would get
+  // stuck in the driver as well.
+  Status request(Clock::time_point deadline, const std::string& line = "sample");
 
   bool waiting() const { return deadline_.has_value(); }
   std::optional<Clock::time_point> deadline() const { return deadline_; }
@@ -44,7 +45,7 @@ class Probe {
   // The GPU that the library was last asked about in the request that is open, or empty.
   const std::string& place() const { return place_; }
 
-  // Ends the process, with SIGKILL: it may be stuck in a driver.
+  // Ends the process; with SIGKILL if it does not go at once, for it may be stuck in a driver.
   void stop();
 
  private:

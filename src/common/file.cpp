@@ -28,6 +28,21 @@ std::string directory_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+Status replace(const std::string& path, const std::string& text, unsigned mode, bool sync) {
+  const std::string draft = path + ".draft." + std::to_string(::getpid());
+  {
+    const UniqueFd fd(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
+    if (!fd) return system_error("create " + draft);
+    if (!write_all(fd.get(), text) || (sync && ::fsync(fd.get()) != 0)) {
+      const Error error = system_error("write " + draft);
+      ::unlink(draft.c_str());
+      return error;
+    }
+  }
+  if (::rename(draft.c_str(), path.c_str()) != 0) return system_error("rename " + draft);
+  return Done{};
+}
+
 }  // namespace
 
 Error system_error(const std::string& doing) {
@@ -51,21 +66,15 @@ Result<std::string> read_file(const std::string& path) {
 }
 
 Status write_file(const std::string& path, const std::string& text, unsigned mode) {
-  const std::string draft = path + ".draft." + std::to_string(::getpid());
-  {
-    const UniqueFd fd(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
-    if (!fd) return system_error("create " + draft);
-    if (!write_all(fd.get(), text) || ::fsync(fd.get()) != 0) {
-      const Error error = system_error("write " + draft);
-      ::unlink(draft.c_str());
-      return error;
-    }
-  }
-  if (::rename(draft.c_str(), path.c_str()) != 0) return system_error("rename " + draft);
+  if (const auto replaced = replace(path, text, mode, true); !replaced) return replaced;
   const UniqueFd directory(::open(directory_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory || ::fsync(directory.get()) != 0)
     return system_error("sync " + directory_of(path));
   return Done{};
+}
+
+Status replace_file(const std::string& path, const std::string& text, unsigned mode) {
+  return replace(path, text, mode, false);
 }
 
 Status append_file(const std::string& path, const std::string& text) {

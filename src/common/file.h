@@ -14,6 +14,10 @@ Result<std::string> read_file(const std::string& path);
 // Writes beside `path`, syncs, renames over it and syncs the directory.
 Status write_file(const std::string& path, const std::string& text, unsigned mode = 0600);
 
+// The same without syncing: readers see the old text or the new, a crash of the machine may lose
+// it.
+Status replace_file(const std::string& path, const std::string& text, unsigned mode = 0600);
+
 // Appends the text with one write(2), so that readers never see half a line.
 Status append_file(const std::string& path, const std::string& text);
 

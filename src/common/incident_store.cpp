@@ -45,6 +45,7 @@ Incident parse_incident(const json& record) {
   root.verdict.severity = enum_named(record.at("severity"), kSeverities).value();
   root.verdict.scope = enum_named(record.at("scope"), kScopes).value();
   root.verdict.action = enum_named(record.at("action"), kActions).value();
+  root.verdict.at_job_end = record.value("at_job_end", false);
   const std::string pci = record.at("gpu");
   std::string_view rest = pci;
   root.gpu = take_pci_address(rest).value();
@@ -85,6 +86,7 @@ std::string to_json(const Incident& incident) {
                  {"evidence", root.evidence},
                  {"discriminator", root.discriminator},
                  {"time", root.unix_s}};
+  record["at_job_end"] = root.verdict.at_job_end;
   record["rank"] = root.rank;
   if (!root.part.empty()) record["part"] = root.part;
   if (root.xid) record["xid"] = *root.xid;

@@ -99,13 +99,6 @@ LineVerdict judge(const LogLine& line, const Catalog& catalog) {
   return disbelieve(judge_kernel(line.message, catalog), "hearsay");
 }
 
-bool is_memory_class(std::string_view fault_class) {
-  for (const std::string_view name : {"hbm_ue", "mem_", "amd_ras_", "amd_poison", "amd_bad_pages",
-                                      "intel_hbm", "intel_ue", "intel_ce"})
-    if (starts_with(fault_class, name)) return true;
-  return false;
-}
-
 }  // namespace
 
 LineVerdict classify_line(const LogLine& line, const Catalog& catalog) {
@@ -142,16 +135,6 @@ std::optional<Event> event_of(const LineVerdict& line) {
     event.part = line.device ? to_string(*line.device) : "node";
   }
   return event;
-}
-
-std::string health_state(const LineVerdict& line) {
-  const auto& verdict = line.verdict;
-  if (verdict.action == Action::kIgnore) return "HEALTHY";
-  const bool is_error = verdict.severity >= Severity::kCritical;
-  if (line.xid) return (is_error ? "XID_CRITICAL_" : "XID_WARNING_") + std::to_string(*line.xid);
-  if (verdict.scope == Scope::kGpu && is_error && is_memory_class(verdict.fault_class))
-    return "ECC_ERROR";
-  return is_error ? "GPU_HEALTH_ERROR" : "GPU_HEALTH_WARNING";
 }
 
 }  // namespace acrf

@@ -32,10 +32,6 @@ struct LineVerdict {
 LineVerdict classify_line(const LogLine& line, const Catalog& catalog);
 LineVerdict classify_line(std::string_view text, const Catalog& catalog = Catalog::builtin());
 
-// The state that the line puts its GPU or node into: HEALTHY, XID_WARNING_<n>, XID_CRITICAL_<n>,
-// ECC_ERROR, GPU_HEALTH_WARNING or GPU_HEALTH_ERROR.
-std::string health_state(const LineVerdict& verdict);
-
 // The line as an observation of the tracker; who had the GPU, when and in which boot is for the
 // caller to say. Nothing: the line is no matter for incidents.
 std::optional<Event> event_of(const LineVerdict& verdict);

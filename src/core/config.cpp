@@ -18,6 +18,11 @@ std::optional<std::string> assign(Config& config, const Setting& setting, std::s
   if (const auto* text = std::get_if<std::string Config::*>(&setting.field)) {
     if (*text == &Config::checkpoint_signal && !is_checkpoint_signal(value))
       return "must be USR1, USR2, TERM, INT, HUP or CONT";
+    if (*text == &Config::advice_api && value != "openai" && value != "anthropic")
+      return "must be openai or anthropic";
+    if (*text == &Config::advice_url && !value.empty() && !starts_with(value, "https://") &&
+        !starts_with(value, "http://"))
+      return "must be an http or https URL";
     config.*(*text) = std::string(value);
     return std::nullopt;
   }
@@ -130,6 +135,28 @@ Status add_fault(Config& config, std::string_view line, int number, std::string_
   return Done{};
 }
 
+Status add_check(Config& config, std::string_view line, int number, std::string_view origin) {
+  auto parsed = parse_conf_lines(line, origin);
+  if (!parsed) return conf_error(origin, number, "a Check is a line of Key=value, without blanks");
+  parsed->front().number = number;
+  auto rule = parse_check_rule(parsed->front(), origin);
+  if (!rule) return rule.error();
+  for (const auto& other : config.checks)
+    if (other.name == rule->name)
+      return conf_error(
+          origin, number,
+          "Check " + rule->name + " is already on line " + std::to_string(other.line));
+  config.checks.push_back(std::move(*rule));
+  return Done{};
+}
+
+Status add_line(Config& config, std::string_view line, int number, std::string_view origin) {
+  if (opens_with(line, "Policy")) return add_policy(config, line, number, origin);
+  if (opens_with(line, "Fault")) return add_fault(config, line, number, origin);
+  if (opens_with(line, "Check")) return add_check(config, line, number, origin);
+  return take_line(config, line, number, origin);
+}
+
 }  // namespace
 
 const std::vector<Setting>& settings() {
@@ -138,8 +165,8 @@ const std::vector<Setting>& settings() {
        "observe: log what would be done and touch nothing. enforce: drain nodes, requeue jobs and "
        "choose the nodes and GPUs of jobs."},
       {"KernelLog", &Config::kernel_log, 0, 0,
-       "Where acrf-healthd reads kernel records: /dev/kmsg, or a file of lines in the same "
-       "format."},
+       "Where acrf-healthd reads kernel records: /dev/kmsg, journal (the system's journal), or a "
+       "file of lines in /dev/kmsg's format."},
       {"StateDir", &Config::state_dir, 0, 0,
        "Directory of acrf-healthd's incident records and its place in the kernel log."},
       {"NvmlLibrary", &Config::nvml_library, 0, 0,
@@ -158,6 +185,23 @@ const std::vector<Setting>& settings() {
        "Seconds between two samples of all GPUs."},
       {"ProbeTimeout", &Config::probe_timeout_s, 1, 600,
        "Seconds after which a vendor library that does not answer is killed and started anew."},
+      {"NodeCheckInterval", &Config::node_check_interval_s, 0, 3600,
+       "Seconds between two looks at the node's fabric ports, memory, PCIe, services and file "
+       "systems. 0: none; Check lines still run."},
+      {"FileSystems", &Config::file_systems, 0, 0,
+       "Mount points to look at, separated by commas. Shared ones are reported and never drain a "
+       "node."},
+      {"NodeRoot", &Config::node_root, 0, 0,
+       "Test clusters only: a directory that stands before /sys, /proc and /dev in node checks."},
+      {"AdviceUrl", &Config::advice_url, 0, 0,
+       "Endpoint of a language model that is asked about kernel lines that no rule knows, after "
+       "names and addresses are removed. Its answer is logged and never acted on. Empty: nobody is "
+       "asked."},
+      {"AdviceApi", &Config::advice_api, 0, 0,
+       "What the endpoint speaks: openai (chat completions) or anthropic (messages)."},
+      {"AdviceModel", &Config::advice_model, 0, 0, "The model's name at the endpoint."},
+      {"AdviceKeyFile", &Config::advice_key_file, 0, 0,
+       "File with the endpoint's key, readable by root only. Empty: no key is sent."},
       {"RequeueKillWait", &Config::requeue_kill_wait_s, 0, 600,
        "Seconds between SIGTERM and SIGKILL for a requeued job on a node that ACRF drained."},
       {"MaxRequeues", &Config::max_requeues, 0, 1000,
@@ -208,10 +252,7 @@ Result<Config> parse_config(std::string_view text, std::string_view origin) {
     const std::string whole(trim(joined));
     joined.clear();
     if (whole.empty()) continue;
-    const auto add = opens_with(whole, "Policy")  ? add_policy
-                     : opens_with(whole, "Fault") ? add_fault
-                                                  : take_line;
-    const auto taken = add(config, whole, first, origin);
+    const auto taken = add_line(config, whole, first, origin);
     if (!taken) return taken.error();
   }
   return config;

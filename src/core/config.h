@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/check_rule.h"
 #include "core/fault_rule.h"
 #include "core/policy_rule.h"
 #include "core/result.h"
@@ -28,6 +29,11 @@ struct Config {
   std::string fake_gpu_state;
   int sample_interval_s = 5;
   int probe_timeout_s = 10;
+  int node_check_interval_s = 30;
+  std::string file_systems;
+  std::string node_root;
+  std::string advice_url, advice_model, advice_key_file;
+  std::string advice_api = "openai";
   int requeue_kill_wait_s = 1;
   int max_requeues = 8;
   int max_node_requeues = 20;
@@ -43,6 +49,7 @@ struct Config {
 
   std::vector<PolicyRule> policies;  // in the order of their lines
   std::vector<FaultRule> faults;
+  std::vector<CheckRule> checks;
 
   std::map<std::string, int> line_of;  // setting -> line that set it; absent: the default holds
 };

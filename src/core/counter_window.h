@@ -1,75 +1,61 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counters and K-of-N windows: what the sampling rules are made of. Time comes as an argument.
+// Counters and readings over time. A counter that went down was reset or has wrapped: its new value
+// is a new baseline, and what was missed in between is not guessed.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <utility>
-
-#include "core/gpu_sample.h"
 
 namespace acrf {
 
-// A counter that may start again or wrap: a decrease is a new baseline and counts for nothing, and
-// neither does the first value, which may be years old.
-class Counter {
+// How much a counter has grown within a sliding window.
+class CounterWindow {
  public:
-  // How far it has come since the last known value; 0 when that cannot be said.
-  std::uint64_t increase(Reading value) {
-    if (!value) return 0;
-    const Reading before = std::exchange(last_, value);
-    return before && *value > *before ? *value - *before : 0;
-  }
+  explicit CounterWindow(std::int64_t window_s) : window_s_(window_s) {}
+
+  // Returns the growth since the last reading; 0 for the first one and after a reset.
+  std::uint64_t observe(std::uint64_t value, std::int64_t now_s);
+  // Adds growth that the caller knows of.
+  void add(std::uint64_t growth, std::int64_t now_s);
+
+  std::uint64_t growth(std::int64_t now_s) const;
 
  private:
-  Reading last_;
+  std::int64_t window_s_;
+  std::optional<std::uint64_t> last_;
+  std::deque<std::pair<std::int64_t, std::uint64_t>> steps_;  // at most 61
 };
 
-// Amounts per window of `seconds`, of which the last `count` are kept.
-class CounterWindows {
+// True readings among the last few. It holds once K of N are true and lets go when none is.
+class KOfN {
  public:
-  explicit CounterWindows(int count, std::int64_t seconds = 60)
-      : count_(count), seconds_(seconds) {}
+  KOfN(int k, int n) : k_(k), n_(n) {}
 
-  void add(std::int64_t now_s, std::uint64_t amount) {
-    const auto window = now_s / seconds_;
-    if (windows_.empty() || windows_.back().first < window) windows_.emplace_back(window, 0);
-    windows_.back().second += amount;
-    while (windows_.front().first <= window - count_) windows_.pop_front();
-  }
-
-  // How many of the windows hold at least `limit`.
-  int reaching(std::uint64_t limit) const {
-    int reached = 0;
-    for (const auto& window : windows_) reached += window.second >= limit ? 1 : 0;
-    return reached;
-  }
+  bool observe(bool reading);
+  bool holds() const { return holds_; }
 
  private:
-  int count_;
-  std::int64_t seconds_;
-  std::deque<std::pair<std::int64_t, std::uint64_t>> windows_;
+  int k_, n_;
+  std::deque<bool> readings_;
+  bool holds_ = false;
 };
 
-// Holds when a condition was seen in at least two looks in a row, the first and the last of them at
-// least `seconds` apart.
-class Persistent {
+// A counter's growth per minute, judged K of N minutes.
+class MinuteRate {
  public:
-  explicit Persistent(std::int64_t seconds = 0) : seconds_(seconds) {}
+  MinuteRate(std::uint64_t limit, int k, int n) : limit_(limit), minutes_(k, n) {}
 
-  bool update(std::int64_t now_s, bool seen) {
-    if (!seen) {
-      looks_ = 0;
-      return false;
-    }
-    if (looks_++ == 0) since_s_ = now_s;
-    return looks_ >= 2 && now_s - since_s_ >= seconds_;
-  }
+  // Whether the growth was at least `limit` in K of the last N minutes.
+  bool observe(std::uint64_t value, std::int64_t now_s);
 
  private:
-  std::int64_t seconds_;
-  std::int64_t since_s_ = 0;
-  std::int64_t looks_ = 0;
+  std::uint64_t limit_;
+  KOfN minutes_;
+  std::optional<std::uint64_t> last_;
+  std::uint64_t growth_ = 0;
+  std::int64_t minute_ends_s_ = 0;
 };
 
 }  // namespace acrf

@@ -2,6 +2,7 @@
 // The rules about the device as a whole: presence, PCIe, heat, the driver's own verdict, hangs.
 #include <algorithm>
 
+#include "core/catalog.h"
 #include "core/gpu_rule.h"
 
 namespace acrf {
@@ -40,7 +41,7 @@ void PresenceRule::look(const GpuSample& sample, std::int64_t now_s, Charges& ch
                        "the driver says that the GPU needs a reset"});
 }
 
-void PcieRule::look(const GpuSample& sample, std::int64_t now_s, Charges& charges) {
+void PcieReplayRule::look(const GpuSample& sample, std::int64_t now_s, Charges& charges) {
   replay_minutes_.add(now_s, replays_.increase(sample.pcie_replays));
   if (sample.pcie_generation && sample.pcie_width) {
     const auto limit = replay_limit(*sample.pcie_generation, *sample.pcie_width);
@@ -99,9 +100,12 @@ void RecoveryActionRule::look(const GpuSample& sample, std::int64_t, Charges& ch
 }
 
 void XidRule::look(const GpuSample& sample, std::int64_t, Charges& charges) {
-  for (const auto code : sample.xids)
-    if (code <= 0xffff)
-      charges.push_back({classify_xid(static_cast<int>(code)), "Xid " + std::to_string(code)});
+  for (const auto code : sample.xids) {
+    const auto* row =
+        code <= 0xffff ? Catalog::builtin().find_xid(static_cast<int>(code)) : nullptr;
+    const Verdict unknown{"unknown_xid", Severity::kWarning, Scope::kGpu, Action::kWatch};
+    charges.push_back({row ? row->verdict : unknown, "Xid " + std::to_string(code)});
+  }
 }
 
 void HealthWatchRule::look(const GpuSample& sample, std::int64_t, Charges& charges) {

@@ -36,6 +36,7 @@ struct Verdict {
   Severity severity = Severity::kInfo;
   Scope scope = Scope::kProcess;
   Action action = Action::kWatch;
+  bool at_job_end = false;  // of actions that drain: jobs on the node run to their end
 };
 
 // The driver answers that a GPU is gone: the same fault as Xid 79, seen from the other side.

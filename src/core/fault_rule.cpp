@@ -115,6 +115,13 @@ std::string to_line(const FaultRule& rule) {
   return line;
 }
 
+const FaultRule* find_class_rule(const std::vector<FaultRule>& rules,
+                                 std::string_view fault_class) {
+  for (const auto& rule : rules)
+    if (rule.kind == FaultRule::Kind::kClass && rule.fault_class == fault_class) return &rule;
+  return nullptr;
+}
+
 std::optional<Action> apply_rule(const FaultRule& rule, Verdict& verdict) {
   if (rule.action) verdict.action = *rule.action;
   if (rule.severity) verdict.severity = *rule.severity;

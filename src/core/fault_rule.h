@@ -46,6 +46,9 @@ Result<FaultRule> parse_fault_rule(const ConfLine& line, std::string_view origin
 
 std::string to_line(const FaultRule& rule);
 
+// The rule for a class; nullptr: none.
+const FaultRule* find_class_rule(const std::vector<FaultRule>& rules, std::string_view fault_class);
+
 // Makes of the verdict what the site wants; gives the action that only the shadow setting withheld.
 std::optional<Action> apply_rule(const FaultRule& rule, Verdict& verdict);
 

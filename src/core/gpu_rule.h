@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/counter_window.h"
+#include "core/reading_window.h"
 #include "core/fault.h"
 #include "core/gpu_sample.h"
 
@@ -86,7 +86,7 @@ class NvlinkRule {
 };
 
 // Replays beyond what the link's generation may have, fatal errors, a link that came up narrow.
-class PcieRule {
+class PcieReplayRule {
  public:
   void look(const GpuSample& sample, std::int64_t now_s, Charges& charges);
 

@@ -32,9 +32,9 @@ void excuse_shared_slowdown(Charges& charges, std::size_t slow, std::size_t all)
 
 }  // namespace
 
-std::vector<Finding> GpuRules::look(const std::string& source,
-                                    const std::vector<GpuSample>& samples, std::int64_t now_s) {
-  std::vector<Finding> findings;
+std::vector<GpuFinding> GpuRules::look(const std::string& source,
+                                       const std::vector<GpuSample>& samples, std::int64_t now_s) {
+  std::vector<GpuFinding> findings;
   std::set<std::string> seen;
   std::vector<std::pair<std::string, Charges>> charged;
   std::size_t slow = 0;
@@ -74,7 +74,7 @@ Charges GpuRules::charges_of(Gpu& gpu, const GpuSample& sample, std::int64_t now
 }
 
 void GpuRules::latch(const std::string& key, const Gpu& gpu, const Charges& charges,
-                     std::int64_t now_s, std::vector<Finding>& findings) {
+                     std::int64_t now_s, std::vector<GpuFinding>& findings) {
   for (const auto& charge : charges) {
     const auto [held, is_new] = last_held_.try_emplace({key, charge.verdict.fault_class}, now_s);
     const bool was_over = now_s - held->second > kClearAfter_s;  // while nobody looked
@@ -91,7 +91,7 @@ void GpuRules::latch(const std::string& key, const Gpu& gpu, const Charges& char
 // A GPU that a source no longer lists, though it still lists others: with all of them gone, it is
 // the driver that went.
 void GpuRules::look_for_missing(const std::string& source, const std::set<std::string>& seen,
-                                std::int64_t now_s, std::vector<Finding>& findings) {
+                                std::int64_t now_s, std::vector<GpuFinding>& findings) {
   if (seen.empty()) return;
   const std::string prefix = source + " ";
   for (auto at = gpus_.lower_bound(prefix); at != gpus_.end() && starts_with(at->first, prefix);

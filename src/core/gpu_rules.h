@@ -15,7 +15,7 @@
 
 namespace acrf {
 
-struct Finding {
+struct GpuFinding {
   Verdict verdict;
   PciAddress gpu;
   std::string gpu_uuid;
@@ -25,8 +25,8 @@ struct Finding {
 class GpuRules {
  public:
   // One answer of one source, which names all GPUs that the source sees.
-  std::vector<Finding> look(const std::string& source, const std::vector<GpuSample>& samples,
-                            std::int64_t now_s);
+  std::vector<GpuFinding> look(const std::string& source, const std::vector<GpuSample>& samples,
+                               std::int64_t now_s);
 
   // What a restart must not forget, as lines of text: what was told in this boot, and when
   // uncorrectable errors came. Nothing of a damaged line is taken over.
@@ -40,7 +40,7 @@ class GpuRules {
     PresenceRule presence;
     MemoryRule memory;
     NvlinkRule nvlink;
-    PcieRule pcie;
+    PcieReplayRule pcie;
     ThermalRule thermal;
     RecoveryActionRule recovery;
     BlockErrorRule blocks;
@@ -53,9 +53,9 @@ class GpuRules {
   void take_line(std::string_view line, bool same_boot);
   Charges charges_of(Gpu& gpu, const GpuSample& sample, std::int64_t now_s);
   void latch(const std::string& key, const Gpu& gpu, const Charges& charges, std::int64_t now_s,
-             std::vector<Finding>& findings);
+             std::vector<GpuFinding>& findings);
   void look_for_missing(const std::string& source, const std::set<std::string>& seen,
-                        std::int64_t now_s, std::vector<Finding>& findings);
+                        std::int64_t now_s, std::vector<GpuFinding>& findings);
 
   std::map<std::string, Gpu> gpus_;          // by source and identity
   std::map<Latch, std::int64_t> last_held_;  // what was told and has not been over for long

@@ -170,7 +170,8 @@ std::string acrf_conf(const ClusterOptions& options) {
       "StateDir={}/nodes/%n/acrf\n"
       "NvmlLibrary={}/acrf/fakegpu/libnvidia-ml.so.1\n"
       "FakeGpuState={}/nodes/%n/gpus.json\n"
-      "SampleInterval=1\n{}",
+      "SampleInterval=1\n"
+      "NodeCheckInterval=0\n{}",
       options.enforce ? "enforce" : "observe", options.root, options.root,
       staged(options, ACRF_LIBDIR), options.root, options.acrf_conf);
 }

@@ -7,6 +7,7 @@
 #include "core/fault_history.h"
 #include "core/incident.h"
 #include "core/line_reader.h"
+#include "core/node_verdict.h"
 #include "core/text.h"
 #include "fuzz/parsers.h"
 
@@ -20,7 +21,7 @@ void require(bool holds) {
 void check_verdict(const LogLine& line, const LineVerdict& found) {
   const auto& verdict = found.verdict;
   require(!verdict.fault_class.empty());
-  require(!health_state(found).empty());
+  require(!health_state(found.verdict, found.xid).empty());
   if (line.writer != Writer::kKernel) require(!evacuates(verdict));
   if (found.xid && !Catalog::builtin().find_xid(*found.xid)) require(!evacuates(verdict));
   if (found.sxid && !found.known) require(!evacuates(verdict));

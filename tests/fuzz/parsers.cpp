@@ -4,8 +4,11 @@
 #include <cstdlib>
 
 #include "core/config.h"
+#include "core/gres_devices.h"
+#include "core/kernel_log.h"
 #include "core/node_health.h"
 #include "core/policy.h"
+#include "core/redact.h"
 #include "core/requeue_budget.h"
 #include "core/site_policy.h"
 #include "core/topology.h"
@@ -28,6 +31,10 @@ void feed_config(std::string_view text) {
     const auto again = parse_config(to_line(rule) + "\n", "again");
     require(again && to_line(again->faults.at(0)) == to_line(rule));
   }
+  for (const auto& rule : config->checks) {
+    const auto again = parse_config(to_line(rule) + "\n", "again");
+    require(again && to_line(again->checks.at(0)) == to_line(rule));
+  }
 }
 
 void feed_options(std::string_view text) {
@@ -48,13 +55,22 @@ void feed_comment(std::string_view text) {
   require(find_requeue_count(with_requeue_count(text, count)) == count);
 }
 
+void feed_redact(std::string_view text) {
+  const std::vector<std::string> names = {"gpu-n17"};
+  const auto line = redact(text, names);
+  require(line.size() <= 500 && line.find("gpu-n17") == std::string::npos);
+}
+
 }  // namespace
 
 void feed_parsers(std::string_view text) {
   feed_config(text);
   feed_options(text);
   feed_comment(text);
+  feed_redact(text);
   (void)find_node_health(text);
+  (void)gpus_of_node(text, "fuzz", "n1");
+  (void)parse_kernel_record(text);
   (void)gpus_in_request(text);
   (void)Topology::parse(text, "fuzz", {"n1", "n2", "n3"});
 }

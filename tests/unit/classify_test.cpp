@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "core/classify.h"
+#include "core/node_verdict.h"
 
 #include <gtest/gtest.h>
 
@@ -340,7 +341,10 @@ TEST(Classify, TheRestOfTheNode) {
 }
 
 TEST(Classify, HealthStatesOfTheMission) {
-  const auto state = [](std::string_view line) { return health_state(classify_line(line)); };
+  const auto state = [](std::string_view line) {
+    const auto found = classify_line(line);
+    return health_state(found.verdict, found.xid);
+  };
   EXPECT_EQ(state("NVRM: Xid (PCI:0000:3b:00): 79, x"), "XID_CRITICAL_79");
   EXPECT_EQ(state("NVRM: Xid (PCI:0000:3b:00): 31, x"), "XID_WARNING_31");
   EXPECT_EQ(state("NVRM: Xid (PCI:0000:3b:00): 45, x"), "HEALTHY");

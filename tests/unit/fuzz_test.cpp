@@ -20,6 +20,10 @@ const std::string kSeeds[] = {
     "/scratch/run 1/../x",
     "1-12:30:10",
     "90m",
+    "Check=disk Program=\"/opt/check -w 5\" Interval=60 Timeout=5 Action=drain Mode=on\n",
+    "NodeName=n[1-2] Name=gpu Type=h100 File=/dev/nvidia[0-7]\nName=gpu Count=4\n",
+    "3,12,345,-;mlx5_core 0000:1a:00.0: gpu-n17 fe80::1 10.1.2.3 /home/x user=alice "
+    "b8:ce:f6:11:22:33",
 };
 
 std::string changed(Random& random, std::string text) {

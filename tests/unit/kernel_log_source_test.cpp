@@ -2,6 +2,8 @@
 #include "sources/kernel_log_source.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
 
 #include <vector>
 
@@ -98,6 +100,165 @@ TEST_F(KernelLogFile, AnEndlessLineDoesNotFillTheMemory) {
   }
   print("\n3,2,2,-;after\n");
   EXPECT_EQ(read(source), Messages{"after"});
+}
+
+TEST_F(KernelLogFile, TheEndOfAnOverlongLineIsNoRecord) {
+  auto source = open();
+  print(std::string(200'000, 'x'));
+  read(source);
+  print("3,1,1,-;forged by the tail of a long line\n3,2,2,-;after\n");
+  EXPECT_EQ(read(source), Messages{"after"});
+}
+
+TEST_F(KernelLogFile, ATruncatedFileIsReadFromItsBeginning) {
+  auto source = open();
+  print("3,1,1,-;one\n3,2,2,-;two\n");
+  read(source);
+  directory_.write("kmsg", "3,3,3,-;three\n");
+  EXPECT_EQ(read(source), Messages{"three"});
+}
+
+TEST_F(KernelLogFile, ARotatedFileIsReadToItsEndAndThenTheNewOne) {
+  auto source = open();
+  print("3,1,1,-;one\n");
+  read(source);
+  print("3,2,2,-;two\n");
+  std::filesystem::rename(directory_.path("kmsg"), directory_.path("kmsg.1"));
+  directory_.write("kmsg", "3,3,3,-;three\n");
+  EXPECT_EQ(read(source), (Messages{"two", "three"}));
+}
+
+TEST_F(KernelLogFile, TheOldFileCountsUntilTheNewOneHasLines) {
+  auto source = open();
+  std::filesystem::rename(directory_.path("kmsg"), directory_.path("kmsg.1"));
+  directory_.write("kmsg", "");
+  ASSERT_TRUE(append_file(directory_.path("kmsg.1"), "3,1,1,-;late\n").ok());
+  EXPECT_EQ(read(source), Messages{"late"});
+  print("3,2,2,-;new\n");
+  EXPECT_EQ(read(source), Messages{"new"});
+}
+
+TEST_F(KernelLogFile, ARotationWhileTheDaemonIsDownLosesNothing) {
+  {
+    auto source = open();
+    print("3,1,1,-;one\n");
+    read(source);
+    ASSERT_TRUE(source.save_place().ok());
+  }
+  print("3,2,2,-;two\n");
+  std::filesystem::rename(directory_.path("kmsg"), directory_.path("kmsg.1"));
+  directory_.write("kmsg", "3,3,3,-;three, and longer than all that was there before\n");
+  auto source = open();
+  EXPECT_EQ(read(source), (Messages{"two", "three, and longer than all that was there before"}));
+}
+
+TEST_F(KernelLogFile, ATruncationWhileTheDaemonIsDownLosesNothing) {
+  {
+    auto source = open();
+    print("3,1,1,-;a long line that is gone\n");
+    read(source);
+    ASSERT_TRUE(source.save_place().ok());
+  }
+  directory_.write("kmsg", "3,2,2,-;two\n");
+  auto source = open();
+  EXPECT_EQ(read(source), Messages{"two"});
+}
+
+// Nobody tells of what one bounded read leaves behind, so the source does.
+TEST_F(KernelLogFile, AFloodComesInBoundedPiecesAndNoneIsForgotten) {
+  auto source = open();
+  std::string flood;
+  for (int i = 0; i < 100'000; ++i)
+    flood += "3," + std::to_string(i) + "," + std::to_string(i) + ",-;flood\n";
+  print(flood);
+  int pieces = 0;
+  std::size_t records = 0;
+  do {
+    std::size_t piece = 0;
+    source.read_records([&](const KernelRecord&) { ++piece; });
+    EXPECT_LT(piece, 10'000u);
+    records += piece;
+    ++pieces;
+  } while (source.has_more());
+  EXPECT_EQ(records, 100'000u);
+  EXPECT_GT(pieces, 20);
+}
+
+TEST_F(KernelLogFile, ANewLineMakesTheDescriptorReadable) {
+  auto source = open();
+  read(source);
+  pollfd fd = {source.poll_fd(), POLLIN, 0};
+  EXPECT_EQ(::poll(&fd, 1, 0), 0);
+  print("3,1,1,-;one\n");
+  EXPECT_EQ(::poll(&fd, 1, 0), 1);
+}
+
+// A socket that keeps records apart stands for the device.
+class KernelLogDevice : public testing::Test {
+ protected:
+  void open(const SavedPlace& place) {
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends), 0);
+    kernel_.reset(ends[0]);
+    auto reader = read_kernel_log_device(UniqueFd(ends[1]), "kmsg", place);
+    ASSERT_TRUE(reader.ok());
+    reader_ = std::move(*reader);
+  }
+  void print(int sequence) {
+    const auto record = "6," + std::to_string(sequence) + ",5,-;m" + std::to_string(sequence);
+    ASSERT_GT(::send(kernel_.get(), record.data(), record.size(), 0), 0);
+  }
+  Messages read() {
+    Messages messages;
+    while (
+        reader_->read([&](const KernelRecord& record) { messages.emplace_back(record.message); })) {
+    }
+    return messages;
+  }
+  UniqueFd kernel_;
+  std::unique_ptr<KernelLogReader> reader_;
+};
+
+TEST_F(KernelLogDevice, SkipsWhatWasHandledBeforeTheRestart) {
+  open({"7", false});
+  for (int i = 5; i < 9; ++i) print(i);
+  EXPECT_EQ(read(), (Messages{"m7", "m8"}));
+  EXPECT_EQ(reader_->place(), "9");
+  EXPECT_EQ(reader_->lost(), 0u);
+}
+
+TEST_F(KernelLogDevice, CountsWhatWasOverwritten) {
+  open({"7", false});
+  print(7);
+  print(10);
+  print(11);
+  EXPECT_EQ(read().size(), 3u);
+  EXPECT_EQ(reader_->lost(), 2u);
+}
+
+TEST_F(KernelLogDevice, ReadsTheWholeOfABootThatIsNew) {
+  open({"", true});
+  print(0);
+  print(1);
+  EXPECT_EQ(read(), (Messages{"m0", "m1"}));
+}
+
+TEST(KernelLog, TheRealDeviceIsReadFromNowOn) {
+  const TemporaryDirectory directory;
+  auto source = KernelLogSource::open("/dev/kmsg", directory.path("place"), "boot");
+  if (!source) GTEST_SKIP() << source.error().sentence;
+  bool old = false;
+  source->read_records([&](const KernelRecord& record) { old |= record.uptime_us < 1'000'000; });
+  EXPECT_FALSE(old);
+}
+
+TEST(KernelLog, AnEmptyJournalIsCalm) {
+  const TemporaryDirectory directory;
+  auto journal = read_kernel_journal(directory.path(), "0123", {});
+  if (!journal) GTEST_SKIP() << journal.error().sentence;
+  EXPECT_FALSE((*journal)->read([](const KernelRecord&) {}));
+  EXPECT_EQ((*journal)->place(), "");
+  EXPECT_GE((*journal)->poll_fd(), 0);
 }
 
 TEST(KernelLog, AMissingFileIsAClearError) {

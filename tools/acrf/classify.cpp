@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/node_verdict.h"
 #include "core/text.h"
 
 namespace acrf {
@@ -69,7 +70,7 @@ std::string verdict_json(const LineVerdict& line, std::size_t number) {
       {"action", name_of(verdict.action)},
       {"severity", name_of(verdict.severity)},
       {"scope", name_of(verdict.scope)},
-      {"state", health_state(line)},
+      {"state", health_state(line.verdict, line.xid)},
   };
   if (line.xid) json["xid"] = *line.xid;
   if (line.sxid) json["sxid"] = *line.sxid;

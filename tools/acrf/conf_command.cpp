@@ -30,6 +30,12 @@ void show_json(const Config& config) {
   auto& faults = all["Fault"] = nlohmann::ordered_json::array();
   for (const auto& rule : config.faults)
     faults.push_back({{"name", rule.key()}, {"line", rule.line}, {"text", to_line(rule)}});
+  auto& checks = all["Check"] = nlohmann::ordered_json::array();
+  for (const auto& rule : config.checks) {
+    nlohmann::ordered_json entry = {{"name", rule.name}, {"line", rule.line}};
+    for (const auto& key : check_keys()) entry[std::string(key.name)] = key.get(rule);
+    checks.push_back(entry);
+  }
   fmt::print("{}\n", all.dump(2));
 }
 
@@ -43,6 +49,7 @@ void show_table(const Config& config) {
   }
   for (const auto& rule : config.policies) fmt::print("{} # line {}\n", to_line(rule), rule.line);
   for (const auto& rule : config.faults) fmt::print("{} # line {}\n", to_line(rule), rule.line);
+  for (const auto& rule : config.checks) fmt::print("{} # line {}\n", to_line(rule), rule.line);
 }
 
 // The parts of acrf.conf(5) that the tables give.
@@ -58,6 +65,8 @@ void print_manual() {
   for (const auto& key : policy_keys()) fmt::print(".TP\n.B {}\n{}\n", key.name, key.help);
   fmt::print(".SH FAULTS\n");
   for (const auto& key : fault_keys()) fmt::print(".TP\n.B {}\n{}\n", key.name, key.help);
+  fmt::print(".SH CHECKS\n");
+  for (const auto& key : check_keys()) fmt::print(".TP\n.B {}\n{}\n", key.name, key.help);
 }
 
 }  // namespace

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The node's own readings, out of /sys and /proc. What is not there or not readable stays unknown.
+// Reading may hang on broken hardware: only worker processes call these.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/file_system_rule.h"
+#include "core/node_rules.h"
+
+namespace acrf {
+
+struct NodePaths {
+  std::string root;       // stands before /sys, /proc and /dev; empty: the real ones
+  std::string node;       // this node's name in gres.conf
+  std::string gres_conf;  // its path; a file that is not there expects nothing
+};
+
+NodeReadings read_node(const NodePaths& paths);
+
+std::vector<PortReading> read_ports(const std::string& root);
+std::vector<MemoryControllerReading> read_memory_controllers(const std::string& root);
+std::vector<PcieReading> read_pcie(const std::string& root);
+GpuCountReading read_gpu_count(const NodePaths& paths);
+MemoryReading read_memory(const std::string& root);
+// Services and processes that hold a GPU although their job has ended.
+void read_processes(const std::string& root, NodeReadings& readings);
+
+// `mounts` is a mount table's text, and `root` where its mount points are found.
+FileSystemReading read_file_system(const std::string& path, const std::string& mounts,
+                                   const std::string& root = "");
+
+}  // namespace acrf

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Readings out of made-up trees of /sys and /proc.
+#include "sources/node_readings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/gres_devices.h"
+#include "sources/finding_json.h"
+#include "temporary_directory.h"
+
+namespace acrf {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class NodeTree : public testing::Test {
+ protected:
+  void add_pci(const std::string& address, const std::string& kind, const std::string& vendor) {
+    const std::string path = "sys/bus/pci/devices/" + address;
+    tree_.write(path + "/class", kind + "\n");
+    tree_.write(path + "/vendor", vendor + "\n");
+  }
+  NodePaths paths() const { return {tree_.path(), "n1", tree_.path("gres.conf")}; }
+
+  TemporaryDirectory tree_;
+};
+
+TEST_F(NodeTree, AnEmptyTreeIsUnknownNotHealthyOrFailed) {
+  const auto readings = read_node(paths());
+  EXPECT_THAT(readings.ports, IsEmpty());
+  EXPECT_FALSE(readings.gpus.expected);
+  EXPECT_FALSE(readings.memory.total_kb);
+  EXPECT_FALSE(readings.has_nvswitches);
+  EXPECT_FALSE(readings.slurmd_runs);
+  NodeRules rules;
+  for (int i = 0; i < 10; ++i) EXPECT_THAT(rules.observe(readings, i * 30), IsEmpty());
+}
+
+TEST_F(NodeTree, ReadsFabricPorts) {
+  const std::string port = "sys/class/infiniband/mlx5_0/ports/1";
+  tree_.write(port + "/state", "4: ACTIVE\n");
+  tree_.write(port + "/counters/symbol_error", "17\n");
+  tree_.write(port + "/counters/link_downed", "2\n");
+  tree_.write("sys/class/infiniband/mlx5_1/ports/1/state", "1: DOWN\n");
+  const auto ports = read_ports(tree_.path());
+  ASSERT_EQ(ports.size(), 2u);
+  EXPECT_EQ(ports[0].name, "mlx5_0/1");
+  EXPECT_EQ(ports[0].active, true);
+  EXPECT_EQ(ports[0].symbol_errors, 17u);
+  EXPECT_EQ(ports[0].link_downs, 2u);
+  EXPECT_FALSE(ports[0].link_recoveries);
+  EXPECT_EQ(ports[1].active, false);
+}
+
+TEST_F(NodeTree, ReadsMemoryControllersAndPcieTotals) {
+  tree_.write("sys/devices/system/edac/mc/mc0/ce_count", "5\n");
+  tree_.write("sys/devices/system/edac/mc/mc0/ue_count", "garbage\n");
+  tree_.write("sys/devices/system/edac/mc/power/control", "auto\n");
+  const auto controllers = read_memory_controllers(tree_.path());
+  ASSERT_EQ(controllers.size(), 1u);
+  EXPECT_EQ(controllers[0].corrected, 5u);
+  EXPECT_FALSE(controllers[0].uncorrected);
+
+  add_pci("0000:1a:00.0", "0x030200", "0x10de");
+  const std::string gpu = "sys/bus/pci/devices/0000:1a:00.0";
+  tree_.write(gpu + "/aer_dev_correctable", "RxErr 3\nBadTLP 4\nTOTAL_ERR_COR 7\n");
+  tree_.write(gpu + "/aer_dev_nonfatal", "Undefined 0\nTOTAL_ERR_NONFATAL 1\n");
+  tree_.write(gpu + "/aer_dev_fatal", "Undefined 0\nTOTAL_ERR_FATAL 2\n");
+  add_pci("0000:00:00.0", "0x060000", "0x8086");  // no AER
+  const auto devices = read_pcie(tree_.path());
+  ASSERT_EQ(devices.size(), 1u);
+  EXPECT_TRUE(devices[0].is_gpu);
+  EXPECT_EQ(devices[0].correctable, 7u);
+  EXPECT_EQ(devices[0].nonfatal, 1u);
+  EXPECT_EQ(devices[0].fatal, 2u);
+}
+
+TEST_F(NodeTree, ComparesTheBusWithGresConf) {
+  tree_.write("gres.conf",
+              "AutoDetect=off\nNodeName=n[1-2] Name=gpu Type=h100 File=/dev/nvidia[0-2]\n"
+              "NodeName=n3 Name=gpu File=/dev/nvidia[0-7]\nNodeName=n1 Name=shard Count=24\n");
+  add_pci("0000:1a:00.0", "0x030200", "0x10de");
+  add_pci("0000:1b:00.0", "0x030200", "0x10de");
+  add_pci("0000:01:00.0", "0x030000", "0x1a03");  // the board's own screen
+  tree_.write("dev/nvidia0", "");
+  tree_.write("dev/nvidia1", "");
+  const auto reading = read_gpu_count(paths());
+  EXPECT_EQ(reading.expected, 3);
+  EXPECT_EQ(reading.on_bus, 2);
+  EXPECT_THAT(reading.missing_files, ElementsAre("/dev/nvidia2"));
+}
+
+TEST(GresConf, WhatIsDetectedOrNotOursIsUnknown) {
+  for (const auto* text : {"AutoDetect=nvml\n", "NodeName=n7 Name=gpu File=/dev/nvidia0\n",
+                           "Name=gpu AutoDetect=nvml\n", ""}) {
+    const auto devices = gpus_of_node(text, "gres.conf", "n1");
+    ASSERT_TRUE(devices.ok());
+    EXPECT_FALSE(devices->is_known) << text;
+  }
+  EXPECT_FALSE(gpus_of_node("NodeName=n[1 Name=gpu Count=1\n", "gres.conf", "n1").ok());
+  EXPECT_EQ(gpus_of_node("Name=gpu Count=4\n", "gres.conf", "n1")->gpus, 4);
+}
+
+class ProcTree : public NodeTree {
+ protected:
+  void add_process(int pid, const std::string& name, char state, const std::string& cmdline,
+                   const std::string& cgroup) {
+    const std::string path = "proc/" + std::to_string(pid);
+    tree_.write(path + "/stat",
+                std::to_string(pid) + " (" + name + ") " + std::string(1, state) + " 1 1 1\n");
+    tree_.write(path + "/cmdline", cmdline);
+    tree_.write(path + "/cgroup", "0::" + cgroup + "\n");
+    std::filesystem::create_directories(tree_.path(path + "/fd"));
+  }
+  void open_gpu(int pid) {
+    std::filesystem::create_symlink("/dev/nvidia0",
+                                    tree_.path("proc/" + std::to_string(pid) + "/fd/7"));
+  }
+  NodeReadings read() {
+    NodeReadings readings;
+    read_processes(tree_.path(), readings);
+    return readings;
+  }
+};
+
+TEST_F(ProcTree, FindsServices) {
+  add_process(10, "slurmd", 'D', "slurmd", "/");
+  add_process(11, "nv-fabricmanage", 'S', "nv-fabricmanager", "/");
+  const auto readings = read();
+  EXPECT_EQ(readings.slurmd_runs, true);
+  EXPECT_EQ(readings.slurmd_blocked, true);
+  EXPECT_EQ(readings.fabric_manager_runs, true);
+}
+
+TEST_F(ProcTree, ReportsOnlyProcessesWhoseJobHasEnded) {
+  const std::string job7 = "/system.slice/slurmstepd.scope/job_7/step_0/user/task_0";
+  const std::string job8 = "/system.slice/slurmstepd.scope/job_8/step_0/user/task_0";
+  add_process(100, "slurmstepd", 'S', std::string("slurmstepd: [7.0]\0\0", 19), job7);
+  add_process(101, "train)", 'S', "train", job7);
+  open_gpu(101);
+  add_process(102, "left (over", 'S', "left", job8);
+  open_gpu(102);
+  add_process(103, "idle", 'S', "idle", job8);
+  add_process(104, "blocked", 'D', "blocked", job8);
+  add_process(105, "dcgm", 'S', "nv-hostengine", "/system.slice/dcgm.service");
+  open_gpu(105);
+  std::vector<int> pids;
+  for (const auto& process : read().stuck) pids.push_back(process.pid);
+  EXPECT_THAT(pids, testing::UnorderedElementsAre(102, 104));
+}
+
+TEST_F(NodeTree, ReadsMemory) {
+  tree_.write("proc/meminfo",
+              "MemTotal:       1000 kB\nMemAvailable:    400 kB\nHardwareCorrupted:     4 kB\n");
+  const auto memory = read_memory(tree_.path());
+  EXPECT_EQ(memory.total_kb, 1000u);
+  EXPECT_EQ(memory.available_kb, 400u);
+  EXPECT_EQ(memory.corrupted_kb, 4u);
+}
+
+TEST(FileSystemReading, TellsMountTypeAndUse) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directories(directory.path("a b"));
+  const std::string mounts =
+      "none / overlay rw 0 0\nsrv:/x " + directory.path() + "/a\\040b nfs4 rw 0 0\n";
+  const auto reading = read_file_system(directory.path("a b"), mounts);
+  EXPECT_EQ(reading.mounted, true);
+  EXPECT_EQ(reading.type, "nfs4");
+  EXPECT_EQ(reading.writable, true);
+  EXPECT_TRUE(reading.used_percent);
+  EXPECT_EQ(read_file_system("/nowhere", mounts).mounted, false);
+  EXPECT_FALSE(read_file_system("/nowhere", mounts).writable);
+}
+
+TEST(WorkerAnswers, SurviveTheWayThroughThePipe) {
+  const std::vector<Finding> findings = {
+      {{"ib_down", Severity::kCritical, Scope::kFabric, Action::kDrain, true},
+       "mlx5_0/1",
+       "x\n\xff"}};
+  const auto back = findings_from_json(findings_to_json(findings));
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(back->at(0).verdict.fault_class, "ib_down");
+  EXPECT_EQ(back->at(0).verdict.scope, Scope::kFabric);
+  EXPECT_TRUE(back->at(0).verdict.at_job_end);
+  for (const auto* bad : {"", "{", "[1]", "[{}]", "7",
+                          R"([{"class":"a","severity":"worse","scope":"gpu","action":"watch",)"
+                          R"("at_job_end":false,"where":"","evidence":""}])"}) {
+    EXPECT_FALSE(findings_from_json(bad).ok()) << bad;
+    EXPECT_FALSE(file_system_from_json(bad).ok()) << bad;
+    EXPECT_FALSE(check_result_from_json(bad).ok()) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace acrf
