@@ -135,6 +135,24 @@ Header read_header(std::string_view text) {
   return header;
 }
 
+// "1 2025-01-21T04:41:44Z host kernel - - - ", the newer syslog format.
+bool take_structured_header(LogLine& line) {
+  if (!starts_with(line.message, "1 ")) return false;
+  auto rest = line.message;
+  std::string_view words[4];
+  for (auto& word : words) {
+    const auto end = rest.find(' ');
+    if (end == std::string_view::npos) return false;
+    word = rest.substr(0, end);
+    rest.remove_prefix(end + 1);
+  }
+  if (!has_clock_time(words[1]) || words[3] != "kernel" || !take_prefix(rest, "- - - "))
+    return false;
+  line.time_us = read_time_us(words[1]);
+  line.message = rest;
+  return true;
+}
+
 // "Dec  2 10:43:35 host kernel: ", in any language, with or without host or time.
 void take_header(LogLine& line) {
   const auto text = line.message;
@@ -200,7 +218,7 @@ LogLine parse_log_line(std::string_view text) {
     const auto header = read_header(line.message.substr(0, 80));
     if (header.tag == "kernel" && header.words <= 2) take_header(line);
   } else {
-    take_header(line);
+    if (!take_structured_header(line)) take_header(line);
     if (line.writer == Writer::kKernel) take_bracket_time(line);
   }
   take_repeats(line);

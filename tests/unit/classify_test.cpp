@@ -97,7 +97,9 @@ TEST(Classify, OnlyTheKernelIsBelieved) {
            "Dec  2 10:43:35 worker4 systemd[1]: Started job " + fault,
            "2025-01-21T04:41:44+00:00 worker4 slurmd[881]: error: " + fault,
            "Dec  2 10:43:35 worker4 kernel[99]: " + fault,
-           "Dec  2 10:43:35 worker4 NVRM: Xid (PCI:0000:3b:00): 79", "user said: " + fault,
+           "Dec  2 10:43:35 worker4 NVRM: Xid (PCI:0000:3b:00): 79",
+           "<14>1 2025-01-21T04:41:44Z w4 python3 77 - - " + fault,
+           "1 2025-01-21T04:41:44Z w4 kernel 77 - - " + fault, "user said: " + fault,
            "systemd[1]: " + fault, "slurmstepd: Xid 79 on PCI:0000:3b:00",
            "[ 12.5] python3[12]: segfault at 0 ip 0 in NVRM: Xid (PCI:0000:3b:00): 79",
            "Out of memory: Killed process 5 (" + fault + ")"}) {

@@ -33,7 +33,8 @@ TEST(LogLine, EveryHeaderOfAKernelLineComesOff) {
                                    "1. \xd1\x8f\xd0\xbd\xd0\xb2 20:50:17 host kernel: ",
                                    "[Sun Dec  1 14:54:40 2024] worker4 kernel: ",
                                    "2025-01-21T04:41:44,285060+00:00 ",
-                                   "Oct 29 12:07:39 "}) {
+                                   "Oct 29 12:07:39 ",
+                                   "<3>1 2025-01-21T04:41:44.28Z worker4 kernel - - - "}) {
     const std::string text = header + std::string(kMessage);
     const auto line = parse_log_line(text);
     EXPECT_EQ(line.message, kMessage) << header;
