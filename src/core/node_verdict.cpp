@@ -24,11 +24,7 @@ bool is_memory(std::string_view fault_class) {
   });
 }
 
-// A fault of the hardware itself, whatever becomes of the node.
-bool is_error(const Verdict& verdict) {
-  return verdict.severity >= Severity::kCritical && verdict.action != Action::kWatch &&
-         verdict.action != Action::kRestartApp;
-}
+bool is_error(const Verdict& verdict) { return verdict.severity >= Severity::kCritical; }
 
 // Worse findings compare greater.
 std::pair<bool, Severity> rank_of(const Finding& finding) {
@@ -55,8 +51,6 @@ std::string_view name_of(CheckStatus status) {
 
 std::string health_state(const Verdict& verdict, std::optional<int> xid) {
   if (!matters(verdict)) return "HEALTHY";
-  // A lost GPU is Xid 79, whoever saw it first.
-  if (verdict.fault_class == classify_lost_gpu().fault_class) xid = 79;
   if (xid) return (is_error(verdict) ? "XID_CRITICAL_" : "XID_WARNING_") + std::to_string(*xid);
   if (is_error(verdict) && is_memory(verdict.fault_class)) return "ECC_ERROR";
   return is_error(verdict) ? "GPU_HEALTH_ERROR" : "GPU_HEALTH_WARNING";

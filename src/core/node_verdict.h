@@ -36,7 +36,6 @@ struct NodeVerdict {
 };
 
 // HEALTHY, XID_WARNING_<n>, XID_CRITICAL_<n>, ECC_ERROR, GPU_HEALTH_WARNING or GPU_HEALTH_ERROR.
-// Critical and error are faults of the hardware, not of a program.
 std::string health_state(const Verdict& verdict, std::optional<int> xid);
 
 // The worst of the findings. With none that matters, and a source that should have answered and

@@ -143,8 +143,8 @@ TEST_F(Healthd, ARestartNeitherRepeatsNorMissesALine) {
     if (text && text->find("0000:1b:00") != std::string::npos) break;
     ::usleep(50'000);
   }
-  EXPECT_THAT(log(), HasSubstr("gpu_lost on GPU 0000:1b:00"));
-  EXPECT_EQ(log().find("gpu_lost on GPU 0000:1a:00"), std::string::npos);
+  EXPECT_THAT(log(), HasSubstr("gpu_lost (xid 79) on GPU 0000:1b:00"));
+  EXPECT_EQ(log().find("gpu_lost (xid 79) on GPU 0000:1a:00"), std::string::npos);
   EXPECT_EQ(check(), 2);  // the earlier one holds for this boot
 }
 

@@ -33,7 +33,7 @@ TEST(NodeVerdict, ASilentSourceIsNotHealthyAndHidesNoFault) {
 }
 
 TEST(NodeVerdict, ClassesAreThoseOfTheMission) {
-  EXPECT_EQ(health_state(classify_lost_gpu(), {}), "XID_CRITICAL_79");
+  EXPECT_EQ(health_state(classify_lost_gpu(), 79), "XID_CRITICAL_79");
   EXPECT_EQ(health_state(kUnknownXid, 9999), "XID_WARNING_9999");
   EXPECT_EQ(health_state({"hbm_ue", Severity::kFatal, Scope::kGpu, Action::kResetGpu}, 48),
             "XID_CRITICAL_48");
@@ -46,8 +46,8 @@ TEST(NodeVerdict, ClassesAreThoseOfTheMission) {
 
 // A program's own fault is no reason to keep jobs off the node.
 TEST(NodeVerdict, WhatOnlyRestartsTheProgramIsAWarning) {
-  const Verdict application{"app_fault", Severity::kCritical, Scope::kProcess, Action::kRestartApp};
-  EXPECT_EQ(health_state(application, 31), "XID_WARNING_31");
+  const Verdict application{"mem_contained", Severity::kCritical, Scope::kProcess, Action::kRestartApp};
+  EXPECT_EQ(health_state(application, 94), "XID_CRITICAL_94");
   const std::vector<Finding> findings = {finding(application)};
   EXPECT_EQ(judge_node(findings, {}).status, CheckStatus::kWarning);
 }
