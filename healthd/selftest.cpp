@@ -125,8 +125,9 @@ void test_file_systems(const Config& config, const std::string& program, Tests& 
     const bool works = reading && reading->mounted.value_or(false) && reading->writable;
     tests.push_back({"file system " + path, works ? CheckStatus::kOk : CheckStatus::kWarning,
                      !reading ? reading.error().sentence
-                     : works  ? reading->type
-                              : "not mounted, or not to be read"});
+                     : works
+                         ? (reading->type.empty() ? "type unknown: watched only" : reading->type)
+                         : "not mounted, or not to be read"});
   }
 }
 

@@ -146,11 +146,16 @@ int run_node_probe(const NodePaths& paths) {
 }
 
 // As init sees them: systemd gives a service a view of its own, with a read-only /usr and no /home.
+// Where init's view is closed to us, our own is reported without the type, which leads to no
+// action.
 int run_file_system_probe(const std::string& path) {
+  const bool sees_all = ::access("/proc/1/root/", X_OK) == 0;
   return answer_requests([&] {
-    const auto mounts = read_file("/proc/1/mounts");
-    return file_system_to_json(mounts ? read_file_system(path, *mounts, "/proc/1/root")
-                                      : FileSystemReading{});
+    const auto mounts = read_file(sees_all ? "/proc/1/mounts" : "/proc/self/mounts");
+    if (!mounts) return file_system_to_json({});
+    auto reading = read_file_system(path, *mounts, sees_all ? "/proc/1/root" : "");
+    if (!sees_all) reading.type.clear();
+    return file_system_to_json(reading);
   });
 }
 
