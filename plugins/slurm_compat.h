@@ -126,13 +126,17 @@ static inline gres_node_state_t *acrf_sharers(gres_node_state_t *gpus)
 #endif
 }
 
-/* The job gets all of its nodes: --exclusive */
+/*
+ * The job gets all of its nodes: --exclusive, or a partition's doing, which 24.11
+ * notes in the job only while it tries to start it, not for backfill's questions
+ */
 static inline bool acrf_takes_whole_nodes(job_record_t *job_ptr)
 {
 #if ACRF_SLURM_22_05
 	return job_ptr->details->whole_node == WHOLE_NODE_REQUIRED;
 #else
-	return job_ptr->details->whole_node & WHOLE_NODE_REQUIRED;
+	return (job_ptr->details->whole_node & WHOLE_NODE_REQUIRED) ||
+	       (job_ptr->part_ptr && !job_ptr->part_ptr->max_share);
 #endif
 }
 
