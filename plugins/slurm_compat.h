@@ -55,7 +55,7 @@ typedef struct job_details job_details_t;
 #else
 typedef list_t *List;
 typedef list_itr_t *ListIterator;
-/* Words before a bitmap's own; in no header now. place.c looks whether it holds */
+/* Words before a bitmap's own; in no header now. place.c checks it */
 #define BITSTR_OVERHEAD 2
 #endif
 
@@ -116,7 +116,7 @@ static inline int acrf_cred_lifetime(void)
 #endif
 }
 
-/* The state of what shares the node's GPUs (gres/mps, gres/shard); NULL: none */
+/* What shares the node's GPUs (gres/mps, gres/shard); NULL: nothing */
 static inline gres_node_state_t *acrf_sharers(gres_node_state_t *gpus)
 {
 #if ACRF_SLURM_22_05
@@ -126,13 +126,18 @@ static inline gres_node_state_t *acrf_sharers(gres_node_state_t *gpus)
 #endif
 }
 
-/* The job gets all of its nodes: --exclusive */
+/*
+ * The job gets all of its nodes: --exclusive, or a partition's doing, which
+ * 24.11 notes in the job while it tries to start it, not for backfill's
+ * questions
+ */
 static inline bool acrf_takes_whole_nodes(job_record_t *job_ptr)
 {
 #if ACRF_SLURM_22_05
 	return job_ptr->details->whole_node == WHOLE_NODE_REQUIRED;
 #else
-	return job_ptr->details->whole_node & WHOLE_NODE_REQUIRED;
+	return (job_ptr->details->whole_node & WHOLE_NODE_REQUIRED) ||
+	       (job_ptr->part_ptr && !job_ptr->part_ptr->max_share);
 #endif
 }
 
@@ -156,8 +161,8 @@ static inline int acrf_counts_per_job(void *x, void *key)
 }
 
 /*
- * cons_tres would crash on the job: in 24.11 the search for --spread-job follows
- * a NULL pointer when GPUs are asked for in total (--gpus)
+ * cons_tres would crash on the job: in 24.11 the search for --spread-job
+ * follows a NULL pointer when GPUs are asked for in total (--gpus)
  */
 static inline bool acrf_cannot_be_spread(job_record_t *job_ptr)
 {

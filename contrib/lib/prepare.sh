@@ -42,7 +42,7 @@ missing_packages() {
 
 install_packages() {
   local missing
-  command -v apt-get >/dev/null || die "apt-get is missing: this needs Debian 12"
+  command -v apt-get >/dev/null || die "apt-get is missing: this needs Debian 12 or 13"
   missing=$(missing_packages "$@" | tr '\n' ' ')
   [ -n "$missing" ] || return 0
   echo "Installing with apt-get: $missing"

@@ -12,10 +12,10 @@ namespace {
 constexpr const char* kSuspicious[] = {
     "gres",        "GRES",       "select",     "cons_",    "dealloc ",  "overalloc", "underalloc",
     "-allocated",  "underflow",  "overflow",   "miscount", "mis-count", "mismatch",  "mis-match",
-    "core_bitmap", "job_resrcs", "oversubscr", "anomaly",  "acrf",
+    "core_bitmap", "job_resrcs", "oversubscr", "anomaly",  "acrf: ",
 };
 
-// What Slurm 22.05 writes by itself in a soak with LIVE_SOAK_SELECT=stock, and why.
+// What Slurm 22.05 and 24.11 write by themselves in a soak with LIVE_SOAK_SELECT=stock, and why.
 constexpr const char* kPlainSlurm[] = {
     // More CPUs per GPU than the node has left: an ordinary refusal.
     "gres_min_cpus=",
@@ -32,11 +32,13 @@ constexpr const char* kPlainSlurm[] = {
     "Select plugin failed to set job resources",
 };
 
-// Not about the books: that the machine is busy, and slurmctld's own count of the jobs on a node
-// that --exclusive=user gave to one user, in which a select plugin has no part.
+// Not about the books: that the machine is busy, and slurmctld's own counts of the jobs on a node
+// that --exclusive=user gave to one user and, in 24.11, of those that are ending there, in which a
+// select plugin has no part.
 constexpr const char* kElsewhere[] = {
     "the placement engine took too long",
     "make_node_idle: node_ptr->owner_job_cnt underflow",
+    "comp_job_cnt underflow",
 };
 
 bool contains_any(std::string_view text, const auto& words) {
