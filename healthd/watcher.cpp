@@ -201,11 +201,20 @@ bool Watcher::names_gpu(const Event& event) const {
 // What readings say goes by the site's Fault lines for its class.
 void Watcher::observe_finding(Event event) {
   auto& verdict = event.verdict;
-  if (const auto* rule = catalog_.find_rule({}, {}, verdict.fault_class))
-    event.shadowed = apply_rule(*rule, verdict);
+  const auto* rule = catalog_.find_rule({}, {}, verdict.fault_class);
+  if (rule) event.shadowed = apply_rule(*rule, verdict);
+  // What a switch, a file server or a wrong gres.conf would say of all nodes at once drains none
+  // before the site has said so.
+  if (!rule && event.source == kNodeChecks && evacuates(verdict)) {
+    event.shadowed = verdict.action;
+    verdict.action = Action::kWatch;
+  }
   if (verdict.action == Action::kIgnore) return;
   event.rank = evacuates(verdict) ? kActingRank : kWatchedRank;
-  if (verdict.fault_class == classify_lost_gpu().fault_class) event.rank = kLostGpuRank;
+  if (verdict.fault_class == classify_lost_gpu().fault_class) {
+    event.rank = kLostGpuRank;
+    if (event.source == "nvml") event.xid = 79;
+  }
   observe(std::move(event));
 }
 

@@ -46,7 +46,8 @@ TEST(NodeVerdict, ClassesAreThoseOfTheMission) {
 
 // A program's own fault is no reason to keep jobs off the node.
 TEST(NodeVerdict, WhatOnlyRestartsTheProgramIsAWarning) {
-  const Verdict application{"mem_contained", Severity::kCritical, Scope::kProcess, Action::kRestartApp};
+  const Verdict application{"mem_contained", Severity::kCritical, Scope::kProcess,
+                            Action::kRestartApp};
   EXPECT_EQ(health_state(application, 94), "XID_CRITICAL_94");
   const std::vector<Finding> findings = {finding(application)};
   EXPECT_EQ(judge_node(findings, {}).status, CheckStatus::kWarning);
