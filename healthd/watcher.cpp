@@ -205,7 +205,8 @@ void Watcher::observe_finding(Event event) {
   if (rule) event.shadowed = apply_rule(*rule, verdict);
   // What a switch, a file server or a wrong gres.conf would say of all nodes at once drains none
   // before the site has said so.
-  if (!rule && event.source == kNodeChecks && evacuates(verdict)) {
+  if (!rule && event.source == kNodeChecks && !is_site_check(verdict.fault_class) &&
+      evacuates(verdict)) {
     event.shadowed = verdict.action;
     verdict.action = Action::kWatch;
   }

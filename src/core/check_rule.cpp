@@ -8,6 +8,8 @@
 namespace acrf {
 namespace {
 
+constexpr char kClassPrefix[] = "check_";
+
 using Problem = std::optional<std::string>;
 
 constexpr std::size_t kLongestText = 200;
@@ -149,7 +151,7 @@ std::vector<Finding> CheckHistory::observe(const CheckResult& result) {
     warning_.observe(*result.exit_code >= 1);
     if (*result.exit_code != 0) last_text_ = printable_line(result.text, kLongestText);
   }
-  const std::string fault_class = "check_" + rule_.name;
+  const std::string fault_class = kClassPrefix + rule_.name;
   if (critical_.holds() && rule_.action == Action::kDrain)
     return {{{fault_class, Severity::kCritical, Scope::kNode, Action::kDrain, true},
              "node",
@@ -160,5 +162,7 @@ std::vector<Finding> CheckHistory::observe(const CheckResult& result) {
              last_text_}};
   return {};
 }
+
+bool is_site_check(std::string_view fault_class) { return starts_with(fault_class, kClassPrefix); }
 
 }  // namespace acrf
