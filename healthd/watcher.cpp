@@ -201,8 +201,9 @@ bool Watcher::names_gpu(const Event& event) const {
 // What readings say goes by the site's Fault lines for its class.
 void Watcher::observe_finding(Event event) {
   auto& verdict = event.verdict;
-  const auto* rule = catalog_.find_rule({}, {}, verdict.fault_class);
+  const auto* rule = catalog_.find_rule(event.xid, {}, verdict.fault_class);
   if (rule) event.shadowed = apply_rule(*rule, verdict);
+  event.ruled_by_site = rule != nullptr;
   // What a switch, a file server or a wrong gres.conf would say of all nodes at once drains none
   // before the site has said so.
   if (!rule && event.source == kNodeChecks && !is_site_check(verdict.fault_class) &&
@@ -227,7 +228,7 @@ void Watcher::observe(Event event) {
   {
     const std::lock_guard lock(tracker_mutex_);
     change = tracker_.observe(event);
-    if (change) note(change->incident);
+    if (change && change->kind != Change::Kind::kClosed) note(change->incident);
   }
   if (change) follow(*change);
 }
@@ -237,9 +238,17 @@ void Watcher::observe(Event event) {
 void Watcher::follow(const Change& change) {
   if (change.kind == Change::Kind::kOpened || change.newly_evacuates)
     return open_incident(change.incident);
+  if (change.kind == Change::Kind::kClosed) withdraw(change.incident);
   spdlog::warn("incident {}: {}: {}", change.incident.id,
                change.kind == Change::Kind::kClosed ? "needs nothing any more" : "its root is now",
                describe(change.incident));
+}
+
+// The driver says that nothing is needed any more: what was not begun is not done.
+void Watcher::withdraw(const Incident& incident) {
+  responder_->withdraw(incident.id);
+  const std::lock_guard lock(tracker_mutex_);
+  findings_.forget(incident.root.verdict.fault_class, place_of(incident.root));
 }
 
 // What an incident says about the node, for as long as it is not over. Checks tell that themselves.
@@ -290,7 +299,7 @@ void Watcher::publish_verdict() {
 void Watcher::open_incident(Incident incident) {
   const bool acts = evacuates(incident.root.verdict);
   incident.enforced = acts && config_.mode == Mode::kEnforce;
-  if (!incident.enforced) incident.phase = Phase::kDone;
+  incident.phase = incident.enforced ? Phase::kSeen : Phase::kDone;
   if (!acts) {
     const auto& shadowed = incident.root.shadowed;
     spdlog::warn("incident {}: {}; watching{}", incident.id, describe(incident),

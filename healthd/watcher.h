@@ -49,6 +49,7 @@ class Watcher {
   void observe(Event event);
   void open_incident(Incident incident);
   void follow(const Change& change);
+  void withdraw(const Incident& incident);
   void note(const Incident& incident);
   void take_node_findings();
   void publish_verdict();

@@ -16,6 +16,7 @@ constexpr int kRefusedMs = 30'000;
 // controller at its end.
 constexpr std::chrono::seconds kSuspiciouslySlow{2};
 // slurmctld writes changed state within five seconds (its SAVE_MAX_WAIT); twice that is safe.
+constexpr std::size_t kMostWithdrawn = 1000;
 constexpr int kSettleRounds = 10;
 
 int pause_after(bool calm, bool refused) {
@@ -103,7 +104,22 @@ Result<NodeView> Responder::look_at_node(const std::string& name) {
   return node;
 }
 
+void Responder::withdraw(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  if (withdrawn_.size() >= kMostWithdrawn) withdrawn_.clear();
+  withdrawn_.insert(id);
+}
+
+bool Responder::is_withdrawn(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  return withdrawn_.contains(id);
+}
+
 Responder::Round Responder::hold_drain(Incident& incident, const NodeView& node) {
+  if (incident.phase == Phase::kSeen && is_withdrawn(incident.id)) {
+    close(incident, "withdrawn before the drain: the driver needs nothing any more");
+    return Round::kClosed;
+  }
   switch (plan_drain(incident, node, controller_was_away_, std::time(nullptr))) {
     case DrainStep::kTakenOver:
       incident.taken_over = true;

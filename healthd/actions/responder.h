@@ -33,6 +33,8 @@ class Responder {
 
   // The incident must have been saved.
   void submit(Incident incident);
+  // The incident needs nothing any more. What was begun goes on to its end.
+  void withdraw(const std::string& id);
 
  private:
   // What a look at slurmctld came to.
@@ -53,6 +55,7 @@ class Responder {
   void mark_drained(Incident& incident);
   void close(Incident& incident, const std::string& outcome);
   void save(const Incident& incident);
+  bool is_withdrawn(const std::string& id);
   bool stopping_within(int milliseconds);
 
   const IncidentStore& store_;
@@ -60,6 +63,7 @@ class Responder {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Incident> queue_;
+  std::set<std::string> withdrawn_;
   bool stopping_ = false;
   SlurmClient slurm_;
   // Calls failed or hung since the drain was last seen in place: a backup may have taken over.

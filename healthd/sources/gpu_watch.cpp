@@ -132,6 +132,7 @@ Event GpuWatch::event_of(const Source& source, const GpuFinding& finding,
   event.boot_id = boot_id_;
   event.source = source.name;
   event.evidence = finding.evidence;
+  event.xid = finding.xid;
   event.discriminator =
       finding.gpu_uuid + "/" + finding.verdict.fault_class + "/" + std::to_string(unix_s);
   event.unix_s = unix_s - 2 * config_.sample_interval_s;  // the last good sample

@@ -105,8 +105,10 @@ LineVerdict classify_line(const LogLine& line, const Catalog& catalog) {
   auto verdict = judge(line, catalog);
   if (line.writer == Writer::kKernel && (verdict.known || verdict.xid || verdict.sxid))
     if (const auto* rule =
-            catalog.find_rule(verdict.xid, verdict.sxid, verdict.verdict.fault_class))
+            catalog.find_rule(verdict.xid, verdict.sxid, verdict.verdict.fault_class)) {
       verdict.shadowed = apply_rule(*rule, verdict.verdict);
+      verdict.ruled_by_site = true;
+    }
   return verdict;
 }
 
@@ -126,6 +128,7 @@ std::optional<Event> event_of(const LineVerdict& line) {
   event.caused_by = line.caused_by;
   event.location = line.location;
   event.shadowed = line.shadowed;
+  event.ruled_by_site = line.ruled_by_site;
   event.blames_peer = line.suspect == "peer";
   if (line.gpu) {
     event.gpu = *line.gpu;

@@ -27,6 +27,7 @@ struct LineVerdict {
   int rank = 0;                      // 0: the line opens no incident
   bool known = false;                // a rule knows the line
   std::optional<Action> shadowed;    // what a rule in Mode=shadow would ask for
+  bool ruled_by_site = false;        // a Fault line says what it means
 };
 
 LineVerdict classify_line(const LogLine& line, const Catalog& catalog);

@@ -99,12 +99,17 @@ void RecoveryActionRule::look(const GpuSample& sample, std::int64_t, Charges& ch
       {recovery_verdict(last_), "the driver's recovery action is " + std::to_string(last_)});
 }
 
+// NVML gives the number alone. Where the kernel's line says more, that line decides: 154 is read as
+// the recovery action itself, and links are judged by their registers.
 void XidRule::look(const GpuSample& sample, std::int64_t, Charges& charges) {
   for (const auto code : sample.xids) {
-    const auto* row =
-        code <= 0xffff ? Catalog::builtin().find_xid(static_cast<int>(code)) : nullptr;
-    const Verdict unknown{"unknown_xid", Severity::kWarning, Scope::kGpu, Action::kWatch};
-    charges.push_back({row ? row->verdict : unknown, "Xid " + std::to_string(code)});
+    if (code > 0xffff || code == 154) continue;
+    const int xid = static_cast<int>(code);
+    const auto* row = Catalog::builtin().find_xid(xid);
+    auto verdict = row ? row->verdict
+                       : Verdict{"unknown_xid", Severity::kWarning, Scope::kGpu, Action::kWatch};
+    if (xid == 74 || (xid >= 144 && xid <= 150)) verdict.action = Action::kWatch;
+    charges.push_back({verdict, "Xid " + std::to_string(xid), xid});
   }
 }
 

@@ -69,6 +69,7 @@ struct Event {
   std::optional<PciAddress> peer;          // the other end of the link, where that is known
   bool blames_peer = false;                // the line says that the other end is to blame
   std::optional<Action> shadowed;          // what a rule in Mode=shadow would ask for
+  bool ruled_by_site = false;              // a Fault line says what it means: history adds nothing
   std::optional<std::uint64_t> job, user;  // who had the GPU then; nothing: not known
 };
 

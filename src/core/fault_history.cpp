@@ -75,6 +75,7 @@ void FaultHistory::judge(Event& event) {
     hardware_[key_of(event)] = event.unix_s;
     if (hardware_.size() > kMostPlaces) drop_oldest(hardware_);
   }
+  if (event.ruled_by_site) return;
   if (is_program_fault(event) && event.verdict.action == Action::kRestartApp) {
     if (follows_hardware(event)) {
       event.verdict.fault_class = "pcie_secondary";
@@ -86,8 +87,10 @@ void FaultHistory::judge(Event& event) {
   }
   for (const auto& rule : kRepeats)
     if (label_of(event) == rule.label &&
-        repeats(event, std::string(rule.label), rule.times, rule.window_s, rule.apart_s))
+        repeats(event, std::string(rule.label), rule.times, rule.window_s, rule.apart_s)) {
+      event.verdict.at_job_end = event.verdict.scope == Scope::kNode;
       strengthen(event, rule.action, rule.rank);
+    }
 }
 
 void FaultHistory::forget_old(Place& place, std::int64_t now) {
@@ -166,8 +169,9 @@ bool FaultHistory::repeats(const Event& event, const std::string& label, std::si
       last = one.unix_s;
       continue;
     }
-    // The same job again is the same program again.
-    if (count > 0 && one.job && one.job == last_job) continue;
+    // The same job again is the same program again, and so may be one that nobody knows.
+    const bool is_program = event.verdict.scope == Scope::kProcess;
+    if (count > 0 && (one.job ? one.job == last_job : is_program)) continue;
     ++count;
     last = one.unix_s;
     last_job = one.job;

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "core/reading_window.h"
 #include "core/fault.h"
 #include "core/gpu_sample.h"
+#include "core/reading_window.h"
 
 namespace acrf {
 
@@ -21,6 +21,7 @@ namespace acrf {
 struct Charge {
   Verdict verdict;
   std::string evidence;
+  std::optional<int> xid = std::nullopt;
 };
 using Charges = std::vector<Charge>;
 

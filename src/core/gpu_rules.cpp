@@ -80,7 +80,7 @@ void GpuRules::latch(const std::string& key, const Gpu& gpu, const Charges& char
     const bool was_over = now_s - held->second > kClearAfter_s;  // while nobody looked
     held->second = now_s;
     if (is_new || was_over)
-      findings.push_back({charge.verdict, gpu.address, gpu.uuid, charge.evidence});
+      findings.push_back({charge.verdict, gpu.address, gpu.uuid, charge.evidence, charge.xid});
   }
   const auto first = last_held_.lower_bound({key, ""});
   for (auto held = first; held != last_held_.end() && held->first.first == key;)

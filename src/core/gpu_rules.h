@@ -20,6 +20,7 @@ struct GpuFinding {
   PciAddress gpu;
   std::string gpu_uuid;
   std::string evidence;
+  std::optional<int> xid = std::nullopt;
 };
 
 class GpuRules {

@@ -112,6 +112,9 @@ bool IncidentTracker::takes_in(const Burst& burst, const Event& event) const {
   const auto& root = burst.incident.root;
   if (root.boot_id != event.boot_id) return false;
   if (burst.reopens_s != 0 && event.unix_s > burst.reopens_s) return false;
+  // What echoes a fault that was taken care of is no news; another one that asks for more is.
+  if (burst.reopens_s != 0 && label_of(event) != label_of(root) && evacuates(event.verdict))
+    return false;
   const auto since = event.unix_s - burst.last_event_s;
   const bool same_fault = root.verdict.fault_class == event.verdict.fault_class;
   // Two faults of a node that name no device have nothing to do with each other.
@@ -206,7 +209,7 @@ bool IncidentTracker::blame_ends(Burst& burst, const Event& event) {
   const Event* worst = nullptr;
   for (const auto& [place, first] : burst.link_events)
     if (score(place) > score(worst ? place_of(*worst) : place_of(root))) worst = &first;
-  if (!worst) return false;
+  if (!worst || (evacuates(root.verdict) && !evacuates(worst->verdict))) return false;
   const auto count = burst.incident.count;
   set_root(burst, Event(*worst));
   burst.incident.count = count;
@@ -228,17 +231,21 @@ std::optional<Change> IncidentTracker::join(Burst& burst, const Event& event) {
   } else {
     add_once(incident.companions, label_of(event));
   }
-  bool changed = false;
-  if (event.rank > incident.root.rank) {
-    set_root(burst, event);
-    changed = true;
-  } else if ((event.xid == 154 || is_root_kind) &&
-             strength(event.verdict.action) > strength(incident.root.verdict.action)) {
-    // The driver's own word on what the GPU needs, or the same fault with more behind it.
+  const auto& root = incident.root.verdict;
+  // The driver's own word on what the GPU needs, or the same fault with more behind it.
+  const bool strengthens =
+      (event.xid == 154 || is_root_kind) && strength(event.verdict.action) > strength(root.action);
+  const bool is_here = place_of(event) == place_of(incident.root);
+  // What takes the node out of service is never hidden behind something that does not.
+  const bool acts_now = evacuates(event.verdict);
+  const bool outranks = acts_now != evacuates(root) ? acts_now : event.rank > incident.root.rank;
+  const bool keeps_root = strengthens && is_here && event.rank <= incident.root.rank;
+  bool changed = strengthens || outranks;
+  if (keeps_root) {
     incident.root.verdict.action = event.verdict.action;
-    incident.root.verdict.severity =
-        std::max(incident.root.verdict.severity, event.verdict.severity);
-    changed = true;
+    incident.root.verdict.severity = std::max(root.severity, event.verdict.severity);
+  } else if (changed) {
+    set_root(burst, event);
   }
   changed |= blame_ends(burst, event);
   if (!changed) return std::nullopt;

@@ -112,9 +112,12 @@ TEST(FaultHistory, HangsThatComeBackDrain) {
   const std::string engine = "xe 0000:0b:00.0: [drm] Tile0: GT0: Engine reset: engine_class=ccs";
   for (const auto& line : {ring, engine}) {
     FaultHistory history;
-    judge(history, {line, 1000, {}, {}});
-    EXPECT_FALSE(evacuates(judge(history, {line, 1100, {}, {}}))) << "the same burst: " << line;
-    EXPECT_TRUE(evacuates(judge(history, {line, 9000, {}, {}}))) << line;
+    judge(history, {line, 1000, 77, 1000});
+    EXPECT_FALSE(evacuates(judge(history, {line, 1100, 78, 1000}))) << "the same burst: " << line;
+    EXPECT_TRUE(evacuates(judge(history, {line, 9000, 79, 1000}))) << line;
+    FaultHistory unknown;
+    judge(unknown, {line, 1000, {}, {}});
+    EXPECT_FALSE(evacuates(judge(unknown, {line, 9000, {}, {}}))) << "whose job, nobody knows";
   }
   FaultHistory history;
   judge(history, {ring, 1000, 77, 1000});
@@ -136,6 +139,19 @@ TEST(FaultHistory, CarrierLostFiveTimesADayDrains) {
   const std::string line = "Aug 17 06:18:01 vm-0 systemd-networkd[5398]: ib6: Lost carrier";
   for (int i = 1; i <= 5; ++i)
     EXPECT_EQ(evacuates(judge(history, {line, i * 3600, {}, {}})), i == 5) << i;
+}
+
+TEST(FaultHistory, WhatTheSiteHasRuledOnItLeavesAlone) {
+  FaultHistory history;
+  for (const std::int64_t at : {1000, 9000}) {
+    Event event;
+    event.verdict = {"gsp", Severity::kFatal, Scope::kGpu, Action::kWatch};
+    event.xid = 119;
+    event.unix_s = at;
+    event.ruled_by_site = true;
+    history.judge(event);
+    EXPECT_EQ(event.verdict.action, Action::kWatch);
+  }
 }
 
 }  // namespace

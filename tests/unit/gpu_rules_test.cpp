@@ -395,6 +395,12 @@ TEST_F(GpuRulesTest, XidsAreJudgedAsThoseOfTheKernelLog) {
   EXPECT_THAT(look(), ElementsAre("app_fault", "gpu_lost"));
 }
 
+// The number alone may mean anything there, "nothing is needed any more" included.
+TEST_F(GpuRulesTest, XidsWhoseLinesSayMoreAreLeftToTheKernelLog) {
+  gpu().xids = {154};
+  EXPECT_THAT(look(), IsEmpty());
+}
+
 TEST_F(GpuRulesTest, DcgmsOpinionIsWatchedOnly) {
   gpu().incidents = {{"memory", true, 18, "row remap failure"}};
   EXPECT_THAT(look(), ElementsAre("dcgm_memory"));

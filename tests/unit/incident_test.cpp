@@ -114,5 +114,33 @@ TEST(Incident, TheReasonHasTheFormOthersRelyOn) {
   EXPECT_FALSE(reason_names("broken [n1-0123456789]", incident));
 }
 
+TEST(Incident, WhatActsIsNotHiddenBehindWhatIsOnlyLookedInto) {
+  IncidentTracker tracker("n1");
+  auto link = lost_gpu("1", 1000);
+  link.verdict = {"nvlink", Severity::kCritical, Scope::kFabric, Action::kCheckFabric};
+  link.rank = 70;
+  EXPECT_TRUE(tracker.observe(link));
+  auto memory = lost_gpu("2", 1010);
+  memory.verdict = {"ecc_uncorrectable", Severity::kFatal, Scope::kGpu, Action::kResetGpu};
+  memory.rank = 60;
+  const auto change = tracker.observe(memory);
+  ASSERT_TRUE(change);
+  EXPECT_TRUE(change->newly_evacuates);
+  EXPECT_EQ(change->incident.root.verdict.fault_class, "ecc_uncorrectable");
+}
+
+TEST(Incident, AnotherActingFaultRightAfterOneWasTakenCareOfIsNews) {
+  IncidentTracker tracker("n1");
+  auto first = lost_gpu("1", 1000);
+  first.verdict = {"gsp", Severity::kFatal, Scope::kGpu, Action::kResetGpu};
+  auto incident = tracker.observe(first)->incident;
+  incident.closed_unix_s = 1010;
+  tracker.update(incident);
+  EXPECT_FALSE(tracker.observe(first)) << "an echo";
+  const auto change = tracker.observe(lost_gpu("2", 1020));
+  ASSERT_TRUE(change);
+  EXPECT_EQ(change->kind, Change::Kind::kOpened);
+}
+
 }  // namespace
 }  // namespace acrf
