@@ -61,9 +61,9 @@ TEST(LogLine, BracketsOfTheMessageStay) {
 }
 
 TEST(LogLine, RepeatWrappersComeOff) {
-  const auto line =
-      parse_log_line("Dec  2 10:43:35 w kernel: message repeated 3 times: [ [240314.5] " +
-                     std::string(kMessage) + "]");
+  const auto text = "Dec  2 10:43:35 w kernel: message repeated 3 times: [ [240314.5] " +
+                    std::string(kMessage) + "]";
+  const auto line = parse_log_line(text);
   EXPECT_EQ(line.message, kMessage);
   EXPECT_EQ(line.repeats, 3);
   const auto last = parse_log_line("Dec  2 10:43:35 w last message repeated 7 times");
