@@ -158,7 +158,6 @@ int check(char* refusal, std::size_t size, Check body) {
 struct acrf_site {
   acrf::Config config;
   acrf::SitePolicy policy;
-  bool lacks_users = false;
 };
 
 acrf_option_t acrf_option(int index) {
@@ -293,7 +292,6 @@ acrf_site_t* acrf_site_load(const char* slurm_conf_path, const char* kept_path, 
     site->policy = {config.policies, config.max_requeues};
     std::string unknown;
     for (auto& rule : site->policy.rules) look_up_users(rule, unknown);
-    site->lacks_users = !unknown.empty();
     copy_sentence(read->problem.empty()
                       ? unknown
                       : read->problem + "; going on with the settings as they were",
@@ -315,8 +313,6 @@ acrf_site_t* acrf_site_default(void) {
 
 void acrf_site_free(acrf_site_t* site) { delete site; }
 int acrf_site_kill_wait_s(const acrf_site_t* site) { return site->config.requeue_kill_wait_s; }
-int acrf_site_lacks_users(const acrf_site_t* site) { return site->lacks_users; }
-
 int acrf_site_retries(const acrf_site_t* site) {
   return site->config.mode == acrf::Mode::kEnforce && site->config.max_application_requeues > 0;
 }

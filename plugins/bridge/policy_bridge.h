@@ -48,8 +48,6 @@ extern acrf_site_t *acrf_site_load(const char *slurm_conf_path,
 extern acrf_site_t *acrf_site_default(void);
 extern void acrf_site_free(acrf_site_t *site);
 extern int acrf_site_kill_wait_s(const acrf_site_t *site);
-/* Policy lines name users that nobody knew when the file was read */
-extern int acrf_site_lacks_users(const acrf_site_t *site);
 /* Programs that fail are requeued now and then */
 extern int acrf_site_retries(const acrf_site_t *site);
 

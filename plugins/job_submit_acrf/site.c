@@ -3,30 +3,24 @@
 
 #include <pthread.h>
 
-#define RETRY_S 60		/* users that nobody knew may be known then */
-
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static acrf_site_t *current;
 static char *slurm_conf_path;	/* copies: Slurm's own may change under us */
 static char *kept_path;
 static time_t read_after;	/* slurm.conf's last reading that was seen */
-static char said[1024];		/* what was complained of last */
 static time_t read_again;	/* at this time; 0: not before the next one */
 
 /* RET NULL when what was stays in force */
 static acrf_site_t *_read(const char *otherwise)
 {
-	char problem[sizeof(said)] = "";
+	char problem[1024] = "";
 	acrf_site_t *site = acrf_site_load(slurm_conf_path, kept_path, problem,
 					   sizeof(problem));
 
 	if (!site)
 		error("job_submit/acrf: %s; %s", problem, otherwise);
-	else if (xstrcmp(problem, said) && *problem)
+	else if (*problem)
 		error("job_submit/acrf: %s", problem);
-	if (site && acrf_site_lacks_users(site))
-		read_again = time(NULL) + RETRY_S;
-	memcpy(said, problem, sizeof(said));
 	return site;
 }
 
@@ -58,7 +52,6 @@ extern void site_refresh(void)
 
 	if (last_update != read_after) {
 		read_after = last_update;
-		said[0] = '\0';
 		/* It has whole seconds, and there may be a second one in it */
 		read_again = last_update + 2;
 	} else if (read_again && (time(NULL) >= read_again)) {
