@@ -143,7 +143,7 @@ Result<std::vector<JobView>> SlurmClient::jobs_of_node(const std::string& name) 
 Result<ClusterState> SlurmClient::cluster_state() {
   node_info_msg_t* raw = nullptr;
   if (slurm_load_node(0, &raw, SHOW_ALL | SHOW_DETAIL) != SLURM_SUCCESS)
-    return slurm_error("ask slurmctld for its nodes", slurm_get_errno());
+    return slurm_error("ask slurmctld for its nodes", errno);
   const std::unique_ptr<node_info_msg_t, decltype(&slurm_free_node_info_msg)> answer(
       raw, slurm_free_node_info_msg);
   ClusterState state;
@@ -159,8 +159,7 @@ Result<ClusterState> SlurmClient::cluster_state() {
 Result<std::vector<std::string>> SlurmClient::nodes_of_job(JobId job) {
   const auto about = "ask slurmctld about job " + std::to_string(job.value);
   job_info_msg_t* raw = nullptr;
-  if (slurm_load_job(&raw, job.value, SHOW_ALL) != SLURM_SUCCESS)
-    return slurm_error(about, slurm_get_errno());
+  if (slurm_load_job(&raw, job.value, SHOW_ALL) != SLURM_SUCCESS) return slurm_error(about, errno);
   const std::unique_ptr<job_info_msg_t, decltype(&slurm_free_job_info_msg)> answer(
       raw, slurm_free_job_info_msg);
   const char* nodes = answer->record_count > 0 ? answer->job_array[0].nodes : nullptr;

@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <vector>
 
@@ -64,8 +65,8 @@ Status submit_once() {
     slurm_free_submit_response_response_msg(answer);
     return Error{ErrorCode::kInvalid, "slurmctld took a job that it should have refused"};
   }
-  if (slurm_get_errno() == ESLURM_INVALID_FEATURE) return Done{};
-  return Error{ErrorCode::kInvalid, fmt::format("submit: {}", slurm_strerror(slurm_get_errno()))};
+  if (errno == ESLURM_INVALID_FEATURE) return Done{};
+  return Error{ErrorCode::kInvalid, fmt::format("submit: {}", slurm_strerror(errno))};
 }
 
 Status submit_many(int times) {
