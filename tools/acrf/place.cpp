@@ -59,8 +59,14 @@ Status read_topology(const PlaceOptions& options, Cluster& cluster) {
   return cluster.topology.refine(*text, options.weights, names);
 }
 
+// One per process, see slurm_client.h.
+SlurmClient& slurm() {
+  static SlurmClient client;
+  return client;
+}
+
 Result<ClusterState> read_state(const PlaceOptions& options) {
-  if (options.state.empty()) return SlurmClient().cluster_state();
+  if (options.state.empty()) return slurm().cluster_state();
   const auto text = read_file(options.state);
   if (!text) return text.error();
   return parse_cluster_state(*text, options.state);
@@ -309,7 +315,7 @@ namespace {
 Result<std::string> nodes_of_job(const PlaceOptions& options) {
   const auto id = parse_unsigned(options.job);
   if (!options.state.empty() || !id) return options.job;
-  const auto nodes = SlurmClient().nodes_of_job(JobId{static_cast<std::uint32_t>(*id)});
+  const auto nodes = slurm().nodes_of_job(JobId{static_cast<std::uint32_t>(*id)});
   if (!nodes) return nodes.error();
   if (nodes->empty()) return wrong("--job: job " + options.job + " has no nodes");
   return fmt::format("{}", fmt::join(*nodes, ","));
