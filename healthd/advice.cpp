@@ -7,9 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "common/file.h"
+#include "common/secret_file.h"
 #include "core/node_verdict.h"
 #include "core/redact.h"
 #include "core/text.h"
+#include "core/url.h"
 
 namespace acrf {
 namespace {
@@ -36,6 +38,20 @@ Result<Advice> advice_from(const std::string& line) {
 }
 
 }  // namespace
+
+AdviceSettings advice_settings(const Config& config) {
+  return {config.advice_url, config.advice_api, config.advice_model, config.advice_key_file};
+}
+
+Status check_advice_settings(const AdviceSettings& settings) {
+  if (settings.key_file.empty()) return Done{};
+  const auto key = read_secret(settings.key_file);
+  if (!key) return key.error();
+  const auto url = parse_url(settings.url);
+  if (!url || !keeps_secrets(*url))
+    return Error{ErrorCode::kDenied, "a key is not sent over http: AdviceUrl must be https"};
+  return Done{};
+}
 
 AdviceDesk::AdviceDesk(const AdviceSettings& settings, const std::string& program,
                        std::string cache_path, std::vector<std::string> names)

@@ -24,6 +24,7 @@ namespace acrf {
 
 struct AdviceSettings {
   std::string url, api, model, key_file;
+  bool operator==(const AdviceSettings&) const = default;
 };
 AdviceSettings advice_settings(const Config& config);
 
@@ -53,7 +54,7 @@ class AdviceDesk {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `program` is acrf-healthd itself; `names` are taken out of every line; what was answered is
+  // `program` is acrf-courier; `names` are taken out of every line; what was answered is
   // kept in `cache_path`.
   AdviceDesk(const AdviceSettings& settings, const std::string& program, std::string cache_path,
              std::vector<std::string> names);

@@ -10,11 +10,12 @@
 #include <filesystem>
 
 #include "acrf_config.h"
-#include "advice.h"
 #include "check_cache.h"
 #include "common/config_file.h"
+#include "common/host_name.h"
 #include "common/log.h"
 #include "selftest.h"
+#include "sources/job_probe.h"
 #include "sources/node_workers.h"
 #include "sources/probe_service.h"
 #include "watcher.h"
@@ -36,30 +37,20 @@ struct Options {
   bool json = false;
   // Set in worker processes.
   bool node_probe = false;
+  bool job_probe = false;
   NodePaths node_paths;
   std::string file_system_probe;
   int check_timeout_s = 0;
   std::vector<std::string> check_program;
-  bool advice_worker = false;
-  AdviceSettings advice;
 };
 
-// The name this host has in slurm.conf unless -N says otherwise: its name up to the first dot.
-std::string short_host_name() {
-  char name[256] = "";
-  ::gethostname(name, sizeof name - 1);
-  const std::string text(name);
-  return text.substr(0, text.find('.'));
-}
-
-UniqueFd open_stop_signals() {
+UniqueFd open_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGCHLD, SIG_IGN);
-  sigdelset(&signals, SIGHUP);
   return UniqueFd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
@@ -76,20 +67,27 @@ void expand_paths(Config& config, const std::string& node) {
     *path = expand_node(*path, node);
 }
 
-Status watch(Config config, const std::string& node, const std::string& gres_conf) {
+Status watch(Config config, const std::string& node, const Options& options) {
   expand_paths(config, node);
-  const auto boot_id = read_boot_id();
+  const auto boot_id = read_boot_id(config.node_root);
   if (!boot_id) return boot_id.error();
   auto store = IncidentStore::open(config.state_dir + "/incidents");
   if (!store) return store.error();
+  auto cases = CaseStore::open(config.state_dir + "/cases");
+  if (!cases) return cases.error();
   auto kernel_log =
       KernelLogSource::open(config.kernel_log, config.state_dir + "/kernel-log.place", *boot_id);
   if (!kernel_log) return kernel_log.error();
-  const UniqueFd signals = open_stop_signals();
-  Watcher watcher(config, node, std::move(*store), std::move(*kernel_log), *boot_id,
-                  NodeWatch(config, "/proc/self/exe", node, gres_conf));
-  spdlog::info("acrf-healthd {} watches node {}: Mode={}, kernel log {}", ACRF_VERSION, node,
-               mode_name(config.mode), config.kernel_log);
+  const UniqueFd signals = open_signals();
+  Watcher watcher(config, options.config_path, node, gres_conf_path(options), std::move(*store),
+                  std::move(*cases), std::move(*kernel_log), *boot_id,
+                  [path = options.config_path, node]() -> Result<Config> {
+                    auto fresh = load_named_config(path);
+                    if (fresh) expand_paths(*fresh, node);
+                    return fresh;
+                  });
+  spdlog::info("acrf-healthd {} watches node {}: Mode={}, kernel log {}, catalog {}", ACRF_VERSION,
+               node, mode_name(config.mode), config.kernel_log, Catalog::builtin().version());
 #ifdef HAVE_LIBSYSTEMD
   ::sd_notify(0, "READY=1");
 #endif
@@ -121,12 +119,12 @@ int selftest(const Options& options, const std::string& node) {
 std::optional<int> run_worker(const Options& options) {
   if (options.probe.size() == 3)
     return run_probe(options.probe[0], options.probe[1], options.probe[2]);
-  if (options.node_probe)
-    return run_node_probe({options.node_paths.root, options.node, options.node_paths.gres_conf});
+  const NodePaths paths{options.node_paths.root, options.node, options.node_paths.gres_conf};
+  if (options.node_probe) return run_node_probe(paths);
+  if (options.job_probe) return run_job_probe(paths);
   if (!options.file_system_probe.empty()) return run_file_system_probe(options.file_system_probe);
   if (options.check_timeout_s > 0)
     return run_check_worker(options.check_program, options.check_timeout_s, options.node);
-  if (options.advice_worker) return run_advice_worker(options.advice);
   return std::nullopt;
 }
 
@@ -144,7 +142,7 @@ int run(const Options& options) {
     spdlog::critical("{}", config.error().sentence);
     return EXIT_FAILURE;
   }
-  const auto watched = watch(*config, node, gres_conf_path(options));
+  const auto watched = watch(*config, node, options);
   if (!watched) spdlog::critical("{}", watched.error().sentence);
   return watched ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -168,15 +166,11 @@ int main(int argc, char** argv) {
                "say which sources work on this machine and what the others lack");
   app.add_flag("--json", options.json, "with --selftest: print JSON");
   app.add_flag("--node-probe", options.node_probe)->group("");
+  app.add_flag("--job-probe", options.job_probe)->group("");
   app.add_option("--node-root", options.node_paths.root)->group("");
   app.add_option("--gres-conf", options.node_paths.gres_conf)->group("");
   app.add_option("--fs-probe", options.file_system_probe)->group("");
   app.add_option("--run-check", options.check_timeout_s)->group("");
-  app.add_flag("--advice-worker", options.advice_worker)->group("");
-  app.add_option("--advice-url", options.advice.url)->group("");
-  app.add_option("--advice-api", options.advice.api)->group("");
-  app.add_option("--advice-model", options.advice.model)->group("");
-  app.add_option("--advice-key-file", options.advice.key_file)->group("");
   app.add_option("program", options.check_program)->group("");
   app.set_version_flag("-V,--version", std::string("acrf-healthd ") + ACRF_VERSION);
   CLI11_PARSE(app, argc, argv);

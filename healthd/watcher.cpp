@@ -2,12 +2,18 @@
 #include "watcher.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <spdlog/spdlog.h>
 #include <sys/signalfd.h>
 
 #include <algorithm>
 #include <ctime>
+#include <filesystem>
+#include <utility>
 
+#include "common/courier_path.h"
+#include "common/file.h"
+#include "core/gpu_owner.h"
 #include "core/text.h"
 
 namespace acrf {
@@ -42,6 +48,14 @@ bool speaks_of_hardware(std::string_view message) {
                      [&](std::string_view driver) { return starts_with(message, driver); });
 }
 
+std::int64_t unix_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+std::string history_path(const Config& config) { return config.state_dir + "/fault-history.state"; }
+
 std::string describe(const Incident& incident) {
   const auto& root = incident.root;
   const std::string where =
@@ -50,47 +64,130 @@ std::string describe(const Incident& incident) {
                                        root.gpu_uuid.empty() ? "UUID unknown" : root.gpu_uuid);
   const auto what = root.xid ? fmt::format("{} (xid {})", root.verdict.fault_class, *root.xid)
                              : root.verdict.fault_class;
-  return fmt::format("{} on {}, {}, seen in the {}: {}", what, where,
-                     name_of(root.verdict.severity), root.source, root.evidence);
+  const auto owner = describe_owner(root);
+  return fmt::format("{} on {}, {}, {}, {}{}seen in the {}: {}", what, where,
+                     health_state(root.verdict, root.xid), name_of(root.verdict.severity), owner,
+                     owner.empty() ? "" : ", ", root.source, root.evidence);
 }
 
 }  // namespace
 
-Watcher::Watcher(const Config& config, std::string node, IncidentStore store,
-                 KernelLogSource kernel_log, std::string boot_id, NodeWatch node_watch)
-    : config_(config),
+Watcher::Watcher(Config config, std::string config_path, std::string node, std::string gres_conf,
+                 IncidentStore store, CaseStore cases, KernelLogSource kernel_log,
+                 std::string boot_id, ConfigReload::Read read_config)
+    : config_(std::move(config)),
+      config_path_(std::move(config_path)),
+      reload_(std::move(read_config)),
       node_(std::move(node)),
+      gres_conf_(std::move(gres_conf)),
       store_(std::move(store)),
       kernel_log_(std::move(kernel_log)),
       boot_id_(std::move(boot_id)),
       gpus_(config_, boot_id_),
-      node_watch_(std::move(node_watch)),
-      advice_(advice_settings(config_), "/proc/self/exe", config_.state_dir + "/advice.json",
+      node_watch_(config_, kProgram, node_, gres_conf_),
+      jobs_(config_, kProgram, node_, gres_conf_, boot_id_),
+      advice_(advice_settings(config_), courier_path(), config_.state_dir + "/advice.json",
               {node_}),
       next_save_(Clock::now()),
       check_cache_(check_cache_path(config_.state_dir), boot_id_),
-      catalog_(Catalog::with_rules(config.faults)),
+      catalog_(Catalog::with_rules(config_.faults)),
       lines_(catalog_),
-      tracker_(node_) {
-  responder_ = std::make_unique<Responder>(store_, [this](const Incident& incident) {
-    const std::lock_guard lock(tracker_mutex_);
-    tracker_.update(incident);
-    if (incident.taken_over)
-      findings_.forget(incident.root.verdict.fault_class, place_of(incident.root));
+      tracker_(node_),
+      audit_({audit_path(config_.state_dir), {config_.audit_days, config_.audit_size_mb}}) {
+  start_notifier();
+  responder_ = std::make_unique<Responder>(
+      Responder::Parts{
+          config_, store_, audit_, signs_, node_, boot_id_,
+          std::filesystem::path(gres_conf_).parent_path(),
+          [this](const Incident& incident) { when_closed(incident); },
+          [this](const Incident& incident, const std::string& state, const std::string& news) {
+            tell(incident, state, news);
+          },
+          [this](const Case& sick, const std::string& why) { when_case_moves(sick, why); }},
+      std::move(cases));
+}
+
+// In the responder's thread, as the next one.
+void Watcher::when_closed(const Incident& incident) {
+  const std::lock_guard lock(tracker_mutex_);
+  tracker_.update(incident);
+  if (incident.taken_over)
+    findings_.forget(incident.root.verdict.fault_class, place_of(incident.root));
+}
+
+void Watcher::tell(const Incident& incident, const std::string& state, const std::string& news) {
+  const auto& root = incident.root;
+  Notice notice;
+  notice.node = node_;
+  notice.incident = incident.id;
+  notice.state = state;
+  notice.fault_class = root.verdict.fault_class;
+  notice.severity = root.verdict.severity;
+  notice.action = name_of(root.verdict.action);
+  notice.where = place_of(root);
+  notice.result = news;
+  notice.evidence = root.evidence;
+  notice.opened_unix_ms = root.unix_s * 1000;
+  notice.unix_ms = unix_ms();
+  send(std::move(notice));
+}
+
+void Watcher::send(Notice notice) {
+  const std::lock_guard lock(notifier_mutex_);
+  notifier_->tell(std::move(notice));
+}
+
+// Also after a reload: what the old one has not sent waits in the spool for the new one.
+void Watcher::start_notifier() {
+  const std::lock_guard lock(notifier_mutex_);
+  notifier_.reset();
+  Notifier::Options options;
+  options.rules = config_.notifies;
+  options.spool = config_.state_dir + "/notify";
+  options.courier = courier_path();
+  options.config_path = config_path_;
+  options.node = node_;
+  notifier_ = std::make_unique<Notifier>(std::move(options), [](const Notifier::Outcome& outcome) {
+    if (!outcome.sent)
+      spdlog::warn("notice {} to {}: {}", outcome.id, outcome.receiver, outcome.sentence);
   });
 }
 
+// What was proven to be gone is no longer held against the node.
+void Watcher::when_case_moves(const Case& sick, const std::string& why) {
+  Notice notice;
+  notice.node = node_;
+  notice.incident = sick.id;
+  notice.state = name_of(sick.state);
+  notice.resolved = sick.state == CaseState::kProbation || is_over(sick.state);
+  notice.fault_class = sick.fault_class;
+  notice.severity = waits_for_people(sick.state) ? Severity::kFatal : Severity::kWarning;
+  notice.action = name_of(sick.asked);
+  notice.where = sick.place;
+  notice.result = why;
+  notice.unix_ms = unix_ms();
+  send(std::move(notice));
+  if (sick.state != CaseState::kProbation && !is_over(sick.state)) return;
+  const std::lock_guard lock(tracker_mutex_);
+  findings_.forget(sick.fault_class, sick.place);
+}
+
 void Watcher::run(int signal_fd) {
+  if (const auto text = read_file(history_path(config_))) history_.take_text(*text);
   resume_unfinished();
   read_kernel_log();
   while (wait(signal_fd)) {
+    take_new_config();
     read_kernel_log();
     const auto now = Clock::now();
     for (auto& event : gpus_.work(now, std::time(nullptr))) observe_finding(std::move(event));
+    take_gpu_looks();
     if (node_watch_.step(now)) take_node_findings();
+    jobs_.step(now, std::time(nullptr));
     advice_.step(now);
     publish_verdict();
   }
+  remember_history();
   if (const auto saved = kernel_log_.save_place(); !saved)
     spdlog::error("place in the kernel log: {}", saved.error().sentence);
 }
@@ -104,11 +201,11 @@ void Watcher::resume_unfinished() {
     }
     // What was only observed is news again to a daemon that may act.
     const bool acts = evacuates(incident.root.verdict);
-    if (acts && !incident.enforced && config_.mode == Mode::kEnforce) continue;
+    if (acts && !incident.enforced && enforces_anywhere(config_)) continue;
     tracker_.update(incident);
     if (!incident.taken_over) note(incident);
     if (incident.phase == Phase::kDone) continue;
-    if (config_.mode != Mode::kEnforce) {
+    if (!enforces_anywhere(config_)) {
       spdlog::warn("incident {}: unfinished, and left so: Mode=observe", incident.id);
       continue;
     }
@@ -137,17 +234,23 @@ void Watcher::save(const Incident& incident) {
 bool Watcher::wait(int signal_fd) {
   auto wake = Clock::now() + kSavePlaceEvery;
   if (kernel_log_.has_more()) wake = Clock::now();
-  wake = std::min({wake, gpus_.next_wake(), node_watch_.next_wake(), advice_.next_wake()});
+  wake = std::min(
+      {wake, gpus_.next_wake(), node_watch_.next_wake(), jobs_.next_wake(), advice_.next_wake()});
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(wake - Clock::now()).count();
   std::vector<pollfd> fds = {{signal_fd, POLLIN, 0}, {kernel_log_.poll_fd(), POLLIN, 0}};
   gpus_.add_poll_fds(fds);
   node_watch_.add_poll_fds(fds);
+  jobs_.add_poll_fds(fds);
   advice_.add_poll_fds(fds);
   // A wait that has ended must not become a short one: more of the kernel log is there.
   ::poll(fds.data(), fds.size(), left <= 0 ? 0 : static_cast<int>(std::min(left, 60'000L) + 1));
   signalfd_siginfo signal;
-  return ::read(signal_fd, &signal, sizeof signal) <= 0;
+  while (::read(signal_fd, &signal, sizeof signal) > 0) {
+    if (signal.ssi_signo != SIGHUP) return false;
+    reload_.start();
+  }
+  return true;
 }
 
 void Watcher::read_kernel_log() {
@@ -158,8 +261,19 @@ void Watcher::read_kernel_log() {
   if (now < next_save_) return;
   next_save_ = now + kSavePlaceEvery;
   report_lost_records(now);
+  remember_history();
   if (const auto saved = kernel_log_.save_place(); !saved)
     spdlog::error("place in the kernel log: {}", saved.error().sentence);
+}
+
+// Before the place in the kernel log: a line may be judged twice, but none is forgotten.
+void Watcher::remember_history() {
+  if (!std::exchange(history_is_new_, false)) return;
+  auto text = history_.to_text();
+  if (text == remembered_history_) return;
+  remembered_history_ = std::move(text);
+  if (const auto saved = replace_file(history_path(config_), remembered_history_); !saved)
+    spdlog::error("memory of earlier faults: {}", saved.error().sentence);
 }
 
 void Watcher::report_lost_records(Clock::time_point now) {
@@ -187,7 +301,7 @@ void Watcher::handle_record(const KernelRecord& record) {
   event.evidence = std::string(record.message);
   event.discriminator = std::to_string(record.sequence) + "/" + std::to_string(record.uptime_us);
   event.unix_s = unix_time_of(record.uptime_us);
-  observe(std::move(event));
+  observe(std::move(event), record.uptime_us);
 }
 
 // The GPU of an event, or of a port's report that names the GPU as the source.
@@ -220,10 +334,13 @@ void Watcher::observe_finding(Event event) {
   observe(std::move(event));
 }
 
-void Watcher::observe(Event event) {
+void Watcher::observe(Event event, std::uint64_t uptime_us) {
   event.boot_id = boot_id_;
   if (event.part.empty() && event.gpu_uuid.empty()) event.gpu_uuid = gpus_.uuid_at(event.gpu);
+  jobs_.attribute(event, uptime_us);
   history_.judge(event);
+  history_is_new_ = true;
+  note_signs(event);
   std::optional<Change> change;
   {
     const std::lock_guard lock(tracker_mutex_);
@@ -234,14 +351,24 @@ void Watcher::observe(Event event) {
 }
 
 // The responder acts on an incident once; a stronger root is news for it only when there was
-// nothing to act on before.
+// nothing to act on before, or when what could wait for the jobs' end no longer can.
 void Watcher::follow(const Change& change) {
   if (change.kind == Change::Kind::kOpened || change.newly_evacuates)
     return open_incident(change.incident);
+  if (change.newly_urgent) return hasten(change.incident);
   if (change.kind == Change::Kind::kClosed) withdraw(change.incident);
   spdlog::warn("incident {}: {}: {}", change.incident.id,
                change.kind == Change::Kind::kClosed ? "needs nothing any more" : "its root is now",
                describe(change.incident));
+}
+
+// The responder, which has the incident, also has its record and writes the new root to it.
+void Watcher::hasten(Incident incident) {
+  spdlog::error("incident {}: can't wait for the jobs to end any more: {}", incident.id,
+                describe(incident));
+  if (!enforces_anywhere(config_)) return;
+  incident.enforced = true;
+  responder_->submit(std::move(incident));
 }
 
 // The driver says that nothing is needed any more: what was not begun is not done.
@@ -258,6 +385,24 @@ void Watcher::note(const Incident& incident) {
   const bool lasts = evacuates_node(root.verdict.action);
   findings_.note({root.verdict, place_of(root), root.evidence, root.xid},
                  lasts ? CurrentFindings::kForThisBoot : root.unix_s + kWarningLasts_s);
+}
+
+void Watcher::note_signs(const Event& event) {
+  if (evacuates(event.verdict))
+    signs_.note_fault(event.part.empty() ? event.gpu_uuid : "", event.unix_s);
+}
+
+// What the site's Fault lines make harmless is not held against a GPU that is to be returned.
+void Watcher::take_gpu_looks() {
+  auto looks = gpus_.take_looks();
+  if (looks.empty()) return;
+  for (auto& look : looks)
+    std::erase_if(look.held, [this](Verdict& verdict) {
+      if (const auto* rule = catalog_.find_rule({}, {}, verdict.fault_class))
+        apply_rule(*rule, verdict);
+      return !evacuates(verdict);
+    });
+  signs_.note_gpus(looks, std::time(nullptr));
 }
 
 void Watcher::take_node_findings() {
@@ -280,6 +425,13 @@ void Watcher::take_node_findings() {
     observe_finding(std::move(event));
   }
   node_findings_ = findings;
+  const bool is_sick = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return evacuates(finding.verdict);
+  });
+  if (is_sick)
+    signs_.note_fault("", std::time(nullptr));
+  else if (node_watch_.silent().empty())
+    signs_.note_node_look(std::time(nullptr));
   const std::lock_guard lock(tracker_mutex_);
   findings_.replace(kNodeChecks, std::move(findings));
 }
@@ -298,7 +450,9 @@ void Watcher::publish_verdict() {
 
 void Watcher::open_incident(Incident incident) {
   const bool acts = evacuates(incident.root.verdict);
-  incident.enforced = acts && config_.mode == Mode::kEnforce;
+  incident.gpu_index = jobs_.gpu_index(incident.root.gpu);
+  incident.node_gpus = std::max(jobs_.gpus(), static_cast<int>(gpus_.size()));
+  incident.enforced = acts && enforces_anywhere(config_);
   incident.phase = incident.enforced ? Phase::kSeen : Phase::kDone;
   if (!acts) {
     const auto& shadowed = incident.root.shadowed;
@@ -314,7 +468,7 @@ void Watcher::open_incident(Incident incident) {
     spdlog::error("incident {}: {}", incident.id, describe(incident));
   }
   save(incident);
-  if (incident.enforced) responder_->submit(std::move(incident));
+  responder_->submit(std::move(incident));
 }
 
 }  // namespace acrf

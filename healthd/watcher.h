@@ -13,13 +13,18 @@
 #include "actions/responder.h"
 #include "advice.h"
 #include "check_cache.h"
+#include "common/audit_log.h"
 #include "common/incident_store.h"
+#include "config_reload.h"
 #include "core/classify.h"
 #include "core/config.h"
 #include "core/fault_history.h"
 #include "core/incident.h"
 #include "core/line_reader.h"
+#include "notifier.h"
+#include "part_signs.h"
 #include "sources/gpu_watch.h"
+#include "sources/job_watch.h"
 #include "sources/kernel_log_source.h"
 #include "sources/node_watch.h"
 
@@ -27,17 +32,23 @@ namespace acrf {
 
 class Watcher {
  public:
-  // `config` has its paths expanded for `node`.
-  Watcher(const Config& config, std::string node, IncidentStore store, KernelLogSource kernel_log,
-          std::string boot_id, NodeWatch node_watch);
+  // `config` has its paths expanded for `node`, and so has what `read_config` gives; `gres_conf`
+  // is a path.
+  Watcher(Config config, std::string config_path, std::string node, std::string gres_conf,
+          IncidentStore store, CaseStore cases, KernelLogSource kernel_log, std::string boot_id,
+          ConfigReload::Read read_config);
 
   // Takes up incidents that an earlier run left unfinished, then watches until `signal_fd` says
-  // stop.
+  // stop. SIGHUP there means that acrf.conf is to be read again.
   void run(int signal_fd);
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr char kProgram[] = "/proc/self/exe";
 
+  void take_new_config();
+  void swap_config(Config config);
+  void change_mode();
   void resume_unfinished();
   void end_with_boot(Incident& incident);
   void save(const Incident& incident);
@@ -46,22 +57,35 @@ class Watcher {
   void handle_record(const KernelRecord& record);
   bool names_gpu(const Event& event) const;
   void observe_finding(Event event);
-  void observe(Event event);
+  void observe(Event event, std::uint64_t uptime_us = 0);
   void open_incident(Incident incident);
   void follow(const Change& change);
+  void hasten(Incident incident);
   void withdraw(const Incident& incident);
   void note(const Incident& incident);
+  void note_signs(const Event& event);
+  void take_gpu_looks();
+  void when_closed(const Incident& incident);
+  void when_case_moves(const Case& sick, const std::string& why);
+  void tell(const Incident& incident, const std::string& state, const std::string& news);
+  void send(Notice notice);
+  void start_notifier();
   void take_node_findings();
   void publish_verdict();
+  void remember_history();
   void report_lost_records(Clock::time_point now);
 
-  const Config& config_;
+  Config config_;
+  std::string config_path_;
+  ConfigReload reload_;
   std::string node_;
+  std::string gres_conf_;
   IncidentStore store_;
   KernelLogSource kernel_log_;
   std::string boot_id_;
   GpuWatch gpus_;
   NodeWatch node_watch_;
+  JobWatch jobs_;
   AdviceDesk advice_;
   std::vector<Finding> node_findings_;
   Clock::time_point next_save_;
@@ -72,8 +96,14 @@ class Watcher {
   Catalog catalog_;
   LineReader lines_;
   FaultHistory history_;
+  std::string remembered_history_;  // what its file holds
+  bool history_is_new_ = false;
   IncidentTracker tracker_;
   CurrentFindings findings_;
+  AuditLog audit_;
+  std::mutex notifier_mutex_;  // the Responder's thread tells, a reload replaces
+  std::unique_ptr<Notifier> notifier_;
+  PartSigns signs_;
   std::unique_ptr<Responder> responder_;
 };
 

@@ -3,31 +3,54 @@
 
 #include <spdlog/spdlog.h>
 
-#include <chrono>
+#include <algorithm>
 #include <ctime>
 
 namespace acrf {
 namespace {
 
-constexpr int kRoundMs = 1000;
-constexpr int kRetryMs = 500;
-constexpr int kRefusedMs = 30'000;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kRound{1000};
+constexpr milliseconds kRetry{500};
+constexpr milliseconds kRefused{30'000};
 // libslurm itself waits through a failover, so a call that takes this long may have met another
 // controller at its end.
 constexpr std::chrono::seconds kSuspiciouslySlow{2};
 // slurmctld writes changed state within five seconds (its SAVE_MAX_WAIT); twice that is safe.
-constexpr std::size_t kMostWithdrawn = 1000;
 constexpr int kSettleRounds = 10;
+constexpr std::size_t kMostWithdrawn = 1000;
 
-int pause_after(bool calm, bool refused) {
-  if (refused) return kRefusedMs;
-  return calm ? kRoundMs : kRetryMs;
+// One GPU can be hidden from jobs while its node serves on if the fault is the GPU's alone. A node
+// that must be rebooted, or whose GPU is gone, can't serve on.
+bool concerns_gpu_alone(const Verdict& verdict) {
+  return verdict.scope == Scope::kGpu &&
+         (verdict.action == Action::kResetGpu || verdict.action == Action::kRma);
+}
+
+AuditEntry entry_for(const Incident& incident, AuditKind kind, std::string what,
+                     std::string subject) {
+  AuditEntry entry;
+  entry.node = incident.node;
+  entry.incident = incident.id;
+  entry.kind = kind;
+  entry.what = std::move(what);
+  entry.subject = std::move(subject);
+  entry.decided_by = incident.root.verdict.fault_class;
+  entry.mode = Mode::kEnforce;
+  entry.evidence = incident.root.evidence;
+  return entry;
 }
 
 }  // namespace
 
-Responder::Responder(const IncidentStore& store, WhenClosed when_closed)
-    : store_(store), when_closed_(std::move(when_closed)), thread_([this] { run(); }) {}
+Responder::Responder(Parts parts, CaseStore cases)
+    : parts_(std::move(parts)),
+      containment_(parts_.config, slurm_, parts_.audit, parts_.topology_dir,
+                   [this](int milliseconds) { return pause(milliseconds); }),
+      repair_({parts_.config, slurm_, containment_, parts_.audit, parts_.signs, parts_.tell_case},
+              std::move(cases), parts_.node, parts_.boot_id),
+      thread_([this] { run(); }) {}
 
 Responder::~Responder() {
   {
@@ -46,62 +69,9 @@ void Responder::submit(Incident incident) {
   wake_.notify_all();
 }
 
-bool Responder::stopping_within(int milliseconds) {
-  std::unique_lock lock(mutex_);
-  return wake_.wait_for(lock, std::chrono::milliseconds(milliseconds),
-                        [this] { return stopping_; });
-}
-
-void Responder::run() {
-  while (true) {
-    Incident incident;
-    {
-      std::unique_lock lock(mutex_);
-      wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
-      if (stopping_) return;
-      incident = std::move(queue_.front());
-      queue_.pop_front();
-    }
-    respond(incident);
-  }
-}
-
-// Acts at once; then looks again every second until the effect has held.
-void Responder::respond(Incident& incident) {
-  refused_.clear();
-  // Who takes an incident up again can't know what the controller did in the meantime.
-  controller_was_away_ = incident.phase == Phase::kDrained;
-  for (int calm_rounds = 0; calm_rounds < kSettleRounds;) {
-    const Round round = one_round(incident);
-    if (round == Round::kClosed) return;
-    calm_rounds = round == Round::kCalm ? calm_rounds + 1 : 0;
-    if (stopping_within(pause_after(round == Round::kCalm, round == Round::kRefused))) return;
-  }
-  close(incident, "node drained, jobs taken care of");
-}
-
-Responder::Round Responder::one_round(Incident& incident) {
-  const auto node = look_at_node(incident.node);
-  if (!node) {
-    if (node.error().code == ErrorCode::kNotFound) {
-      close(incident, node.error().sentence);
-      return Round::kClosed;
-    }
-    spdlog::warn("incident {}: {}; trying again", incident.id, node.error().sentence);
-    return Round::kActed;
-  }
-  const Round drain = hold_drain(incident, *node);
-  if (drain == Round::kClosed || incident.phase == Phase::kSeen) return drain;
-  const Round jobs = recover_jobs(incident);
-  return drain == Round::kCalm ? jobs : drain;
-}
-
-Result<NodeView> Responder::look_at_node(const std::string& name) {
-  const auto asked = std::chrono::steady_clock::now();
-  auto node = slurm_.node(name);
-  if (!node || std::chrono::steady_clock::now() - asked > kSuspiciouslySlow)
-    controller_was_away_ = true;
-  return node;
+void Responder::configure(Config config) {
+  const std::lock_guard lock(mutex_);
+  next_config_ = std::move(config);
 }
 
 void Responder::withdraw(const std::string& id) {
@@ -115,48 +85,223 @@ bool Responder::is_withdrawn(const std::string& id) {
   return withdrawn_.contains(id);
 }
 
-Responder::Round Responder::hold_drain(Incident& incident, const NodeView& node) {
+// False when the thread is to stop.
+bool Responder::wait_until(Clock::time_point when) {
+  std::unique_lock lock(mutex_);
+  const auto is_woken = [this] { return stopping_ || !queue_.empty(); };
+  if (when == Clock::time_point::max())
+    wake_.wait(lock, is_woken);
+  else
+    wake_.wait_until(lock, when, is_woken);
+  return !stopping_;
+}
+
+// False when the thread is to stop.
+bool Responder::pause(int milliseconds) {
+  std::unique_lock lock(mutex_);
+  return !wake_.wait_for(lock, std::chrono::milliseconds(milliseconds),
+                         [this] { return stopping_; });
+}
+
+void Responder::run() {
+  auto next = Clock::now();
+  while (wait_until(next)) {
+    take_submissions();
+    // Jobs first: what is to be repaired can wait for a call.
+    const auto incidents = respond_to_all(Clock::now());
+    next = std::min(incidents, repair_.step(Clock::now()));
+  }
+}
+
+void Responder::take_submissions() {
+  std::deque<Incident> fresh;
+  {
+    const std::lock_guard lock(mutex_);
+    fresh.swap(queue_);
+    if (next_config_) parts_.config = std::move(*next_config_);
+    next_config_.reset();
+  }
+  for (auto& incident : fresh) {
+    if (!incident.enforced) {
+      note_decision(incident);
+      continue;
+    }
+    const auto known = std::find_if(active_.begin(), active_.end(), [&](const Active& active) {
+      return active.incident.id == incident.id;
+    });
+    if (known == active_.end()) {
+      Active active;
+      // Who takes an incident up again can't know what the controller did in the meantime.
+      active.controller_was_away = incident.phase == Phase::kDrained;
+      active.incident = std::move(incident);
+      active_.push_back(std::move(active));
+    } else {
+      known->incident.root = std::move(incident.root);
+      save(known->incident);
+      known->calm_rounds = 0;
+      known->due = {};
+    }
+  }
+}
+
+// What is only watched, or would be done if the mode let it.
+void Responder::note_decision(const Incident& incident) {
+  auto entry = entry_for(incident, AuditKind::kDecision, "watch", incident.node);
+  const bool would_act = evacuates(incident.root.verdict);
+  if (would_act) entry.what = "drain";
+  entry.mode = would_act ? Mode::kObserve : parts_.config.mode;
+  parts_.audit.record(std::move(entry),
+                      would_act ? AuditResult::skipped("Mode=observe") : AuditResult::done());
+  parts_.tell(incident, "opened", would_act ? "Mode=observe: nothing was done" : "watched");
+}
+
+Responder::Clock::time_point Responder::respond_to_all(Clock::time_point now) {
+  auto next = Clock::time_point::max();
+  for (auto active = active_.begin(); active != active_.end();) {
+    if (now >= active->due && !respond(*active)) {
+      active = active_.erase(active);
+      continue;
+    }
+    next = std::min(next, active->due);
+    ++active;
+  }
+  return next;
+}
+
+// One round. False when the incident is closed.
+bool Responder::respond(Active& active) {
+  const Round round = one_round(active);
+  if (round == Round::kClosed) return false;
+  active.calm_rounds = round == Round::kCalm ? active.calm_rounds + 1 : 0;
+  if (active.calm_rounds >= kSettleRounds) {
+    close(active.incident, active.incident.quarantined_gpu ? "GPU in quarantine, jobs taken care of"
+                                                           : "node drained, jobs taken care of");
+    return false;
+  }
+  const auto pause = round == Round::kRefused ? kRefused : round == Round::kCalm ? kRound : kRetry;
+  active.due = Clock::now() + pause;
+  return true;
+}
+
+Responder::Round Responder::one_round(Active& active) {
+  auto& incident = active.incident;
+  const auto node = look_at_node(active);
+  if (!node) {
+    if (node.error().code == ErrorCode::kNotFound) {
+      close(incident, node.error().sentence);
+      return Round::kClosed;
+    }
+    spdlog::warn("incident {}: {}; trying again", incident.id, node.error().sentence);
+    return Round::kActed;
+  }
+  const Round contained = hold_contained(active, *node);
+  if (contained == Round::kClosed || incident.phase == Phase::kSeen) return contained;
+  const Round jobs = recover_jobs(active);
+  return contained == Round::kCalm ? jobs : contained;
+}
+
+Result<NodeView> Responder::look_at_node(Active& active) {
+  const auto asked = Clock::now();
+  auto node = slurm_.node(active.incident.node);
+  if (!node || Clock::now() - asked > kSuspiciouslySlow) active.controller_was_away = true;
+  return node;
+}
+
+Responder::Round Responder::hold_contained(Active& active, const NodeView& node) {
+  auto& incident = active.incident;
   if (incident.phase == Phase::kSeen && is_withdrawn(incident.id)) {
+    containment_.give_up(incident.node);
     close(incident, "withdrawn before the drain: the driver needs nothing any more");
     return Round::kClosed;
   }
-  switch (plan_drain(incident, node, controller_was_away_, std::time(nullptr))) {
+  if (incident.phase == Phase::kSeen) choose_containment(incident);
+  switch (plan_drain(incident, node, active.controller_was_away, std::time(nullptr))) {
     case DrainStep::kTakenOver:
       incident.taken_over = true;
       close(incident, "node was resumed by an admin, who has the case now");
       return Round::kClosed;
     case DrainStep::kOthers:
-      controller_was_away_ = false;
+      active.controller_was_away = false;
       if (incident.phase == Phase::kDrained) return Round::kCalm;
       spdlog::info("incident {}: node {} is drained already ({}); its state and reason stay",
                    incident.id, incident.node, node.reason);
-      break;
+      mark_contained(active, is_acrf_reason(node.reason));
+      return Round::kActed;
     case DrainStep::kOurs:
-      controller_was_away_ = false;
+      active.controller_was_away = false;
       if (incident.phase == Phase::kDrained) return Round::kCalm;
       break;
-    case DrainStep::kDrain: {
-      const auto reason = reason_to_give(incident, node);
-      spdlog::warn("incident {}: draining node {}: {}", incident.id, incident.node,
-                   reason.value_or("its reason stays as it is: " + node.reason));
-      if (const auto drained = slurm_.drain(incident.node, reason); !drained) {
-        spdlog::error("incident {}: {}; trying again", incident.id, drained.error().sentence);
-        return drained.error().code == ErrorCode::kUnavailable ? Round::kActed : Round::kRefused;
-      }
-      break;
-    }
+    case DrainStep::kDrain:
+      if (const Round done = contain(active); incident.phase == Phase::kSeen) return done;
+      return Round::kActed;
   }
-  mark_drained(incident);
+  mark_contained(active, true);
   return Round::kActed;
 }
 
-void Responder::mark_drained(Incident& incident) {
-  incident.phase = Phase::kDrained;
-  incident.drained_unix_s = std::time(nullptr);
-  save(incident);
+// Which part is taken from the jobs, decided once: the GPU where that is enough and select/acrf is
+// there to hide it.
+void Responder::choose_containment(Incident& incident) {
+  incident.quarantined_gpu.reset();
+  const auto& root = incident.root;
+  if (!parts_.config.gpu_quarantine || !concerns_gpu_alone(root.verdict)) return;
+  if (!root.part.empty() || root.gpu_uuid.empty() || !incident.gpu_index) return;
+  const auto hides = slurm_.hides_gpus();
+  if (!hides || !*hides) {
+    spdlog::warn("incident {}: select/acrf is not loaded in slurmctld: the whole node is drained",
+                 incident.id);
+    return;
+  }
+  incident.quarantined_gpu = incident.gpu_index;
 }
 
-Responder::Round Responder::recover_jobs(const Incident& incident) {
+Responder::Round Responder::contain(Active& active) {
+  auto& incident = active.incident;
+  if (incident.quarantined_gpu)
+    spdlog::warn("incident {}: hiding GPU {} of node {} from jobs", incident.id,
+                 *incident.quarantined_gpu, incident.node);
+  else
+    spdlog::warn("incident {}: draining node {}: {}", incident.id, incident.node,
+                 drain_reason(incident));
+  const auto contained = containment_.contain({incident.node, incident.quarantined_gpu, incident.id,
+                                               incident.root.verdict.fault_class,
+                                               drain_reason(incident), incident.root.evidence});
+  switch (contained.state) {
+    case Contained::State::kDone: mark_contained(active, true); return Round::kActed;
+    case Contained::State::kSoon:
+      spdlog::warn("incident {}: {}; trying again", incident.id, contained.sentence);
+      return Round::kActed;
+    case Contained::State::kHeld:
+      if (incident.outcome != contained.sentence) parts_.tell(incident, "held", contained.sentence);
+      incident.outcome = contained.sentence;
+      save(incident);
+      return Round::kRefused;
+    case Contained::State::kObserved: close(incident, "observed"); return Round::kClosed;
+    case Contained::State::kRefused: break;
+  }
+  spdlog::error("incident {}: {}; trying again", incident.id, contained.sentence);
+  return Round::kRefused;
+}
+
+// The case is opened when the part is seen to be ours; what others drained is theirs.
+void Responder::mark_contained(Active& active, bool by_us) {
+  auto& incident = active.incident;
+  const bool first = incident.phase == Phase::kSeen;
+  incident.phase = Phase::kDrained;
+  incident.drained_unix_s = std::time(nullptr);
+  incident.outcome.clear();
+  save(incident);
+  if (!by_us) return;
+  repair_.open(incident);
+  if (!first) return;
+  if (incident.quarantined_gpu)
+    parts_.tell(incident, "quarantined", "the GPU is kept from jobs, its node serves on");
+  else
+    parts_.tell(incident, "drained", "the node is drained");
+}
+
+Responder::Round Responder::recover_jobs(Active& active) {
+  const auto& incident = active.incident;
   if (incident.root.verdict.at_job_end) return Round::kCalm;
   const auto jobs = slurm_.jobs_of_node(incident.node);
   if (!jobs) {
@@ -166,22 +311,37 @@ Responder::Round Responder::recover_jobs(const Incident& incident) {
   Round round = Round::kCalm;
   for (const auto& job : *jobs) {
     const JobStep step = plan_job(incident, job);
-    if (step == JobStep::kLeave || refused_.contains(job.id)) continue;
-    if (requeue(incident, job, step == JobStep::kRequeueHeld)) round = Round::kActed;
+    if (step == JobStep::kLeave || active.refused.contains(job.id)) continue;
+    if (!holds_part(incident, job)) continue;
+    if (requeue(active, job, step == JobStep::kRequeueHeld)) round = Round::kActed;
   }
   return round;
 }
 
+// With one GPU in quarantine the jobs on the node's other GPUs go on.
+bool Responder::holds_part(const Incident& incident, const JobView& job) {
+  if (!incident.quarantined_gpu) return true;
+  const auto held = slurm_.job_on_node(job.id, incident.node);
+  return held && (held->gpus & (GpuMask{1} << *incident.quarantined_gpu)) != 0;
+}
+
 // False when slurmctld says no: the job ended, or may not be requeued. Silence is not a no.
-bool Responder::requeue(const Incident& incident, const JobView& job, bool hold) {
+bool Responder::requeue(Active& active, const JobView& job, bool hold) {
+  const auto& incident = active.incident;
   spdlog::warn("incident {}: requeueing job {} ({} restarts so far){}", incident.id, job.id.value,
                job.restarts, hold ? ", held: it has used up its restarts" : "");
+  auto entry = entry_for(incident, AuditKind::kAct, hold ? "requeue_hold" : "requeue",
+                         "job " + std::to_string(job.id.value));
+  if (hold) entry.undo = "release " + std::to_string(job.id.value);
+  const auto id = parts_.audit.begin(std::move(entry));
   const auto requeued = slurm_.requeue(job.id, hold);
+  parts_.audit.finish(
+      id, requeued ? AuditResult::done() : AuditResult::failed(requeued.error().sentence));
   if (requeued) return true;
   const bool refused = requeued.error().code != ErrorCode::kUnavailable;
   spdlog::error("incident {}: {}; {}", incident.id, requeued.error().sentence,
                 refused ? "left alone" : "trying again");
-  if (refused) refused_.insert(job.id);
+  if (refused) active.refused.insert(job.id);
   return !refused;
 }
 
@@ -191,12 +351,12 @@ void Responder::close(Incident& incident, const std::string& outcome) {
   incident.closed_unix_s = std::time(nullptr);
   spdlog::info("incident {}: closed: {}", incident.id, outcome);
   save(incident);
-  when_closed_(incident);
+  parts_.when_closed(incident);
 }
 
 // An incident that can't be recorded is handled all the same: a full disk must not stop a drain.
 void Responder::save(const Incident& incident) {
-  if (const auto saved = store_.save(incident); !saved)
+  if (const auto saved = parts_.store.save(incident); !saved)
     spdlog::error("incident {}: not recorded: {}", incident.id, saved.error().sentence);
 }
 

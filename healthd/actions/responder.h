@@ -5,70 +5,109 @@
 // Each round asks slurmctld afresh and does what is left to do. An incident is finished only after
 // its effect has held for as long as slurmctld may take to write its state: a controller that is
 // killed earlier comes back without the drain or the requeue, and the next round does them again.
+// What was taken from the jobs then goes to Repair.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <list>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "actions/containment.h"
+#include "actions/repair.h"
 #include "common/incident_store.h"
 #include "common/slurm_client.h"
 #include "core/incident.h"
+#include "part_signs.h"
 
 namespace acrf {
 
 class Responder {
  public:
-  using WhenClosed = std::function<void(const Incident&)>;
+  struct Parts {
+    Config config;
+    const IncidentStore& store;
+    AuditLog& audit;
+    const PartSigns& signs;
+    std::string node;
+    std::string boot_id;
+    std::string topology_dir;
+    // Called in the responder's thread.
+    std::function<void(const Incident&)> when_closed;
+    // People: the state that the incident has reached, in one word, and what to say about it.
+    std::function<void(const Incident&, const std::string& state, const std::string& news)> tell;
+    std::function<void(const Case&, const std::string& news)> tell_case;
+  };
 
-  // `when_closed` is called in the responder's thread.
-  Responder(const IncidentStore& store, WhenClosed when_closed);
+  Responder(Parts parts, CaseStore cases);
   // Stops after the call under way; unfinished incidents stay in the store.
   ~Responder();
 
-  // The incident must have been saved.
+  // The incident must have been saved. One that is known already takes over the stronger verdict.
   void submit(Incident incident);
+  // To be used from the next round on.
+  void configure(Config config);
   // The incident needs nothing any more. What was begun goes on to its end.
   void withdraw(const std::string& id);
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   // What a look at slurmctld came to.
   enum class Round {
     kCalm,     // nothing was left to do
     kActed,    // something was done, or could not be done yet
-    kRefused,  // slurmctld says no; asking again soon would not help
+    kRefused,  // slurmctld or a brake says no; asking again soon would not help
     kClosed,   // the case is over
   };
 
+  struct Active {
+    Incident incident;
+    int calm_rounds = 0;
+    Clock::time_point due{};
+    // Calls failed or hung since the effect was last seen in place: a backup may have taken over.
+    bool controller_was_away = false;
+    std::set<JobId> refused;  // jobs that slurmctld will not requeue
+  };
+
   void run();
-  void respond(Incident& incident);
-  Round one_round(Incident& incident);
-  Result<NodeView> look_at_node(const std::string& name);
-  Round hold_drain(Incident& incident, const NodeView& node);
-  Round recover_jobs(const Incident& incident);
-  bool requeue(const Incident& incident, const JobView& job, bool hold);
-  void mark_drained(Incident& incident);
+  void take_submissions();
+  void note_decision(const Incident& incident);
+  Clock::time_point respond_to_all(Clock::time_point now);
+  bool respond(Active& active);
+  Round one_round(Active& active);
+  Result<NodeView> look_at_node(Active& active);
+  Round hold_contained(Active& active, const NodeView& node);
+  Round contain(Active& active);
+  Round recover_jobs(Active& active);
+  bool holds_part(const Incident& incident, const JobView& job);
+  bool requeue(Active& active, const JobView& job, bool hold);
+  void choose_containment(Incident& incident);
+  void mark_contained(Active& active, bool by_us);
   void close(Incident& incident, const std::string& outcome);
   void save(const Incident& incident);
   bool is_withdrawn(const std::string& id);
-  bool stopping_within(int milliseconds);
+  bool wait_until(Clock::time_point when);
+  bool pause(int milliseconds);
 
-  const IncidentStore& store_;
-  WhenClosed when_closed_;
+  Parts parts_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Incident> queue_;
   std::set<std::string> withdrawn_;
+  std::optional<Config> next_config_;
   bool stopping_ = false;
   SlurmClient slurm_;
-  // Calls failed or hung since the drain was last seen in place: a backup may have taken over.
-  bool controller_was_away_ = false;
-  std::set<JobId> refused_;  // jobs of the incident at hand that slurmctld will not requeue
+  Containment containment_;
+  Repair repair_;
+  std::list<Active> active_;
   std::thread thread_;
 };
 

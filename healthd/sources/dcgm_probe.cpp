@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The DCGM side of a probe: what its health watches hold against the GPUs. A host engine on this
-// node is used when there is one; otherwise DCGM runs inside this process. DCGM's last Xid is not
-// read: it keeps only one, and a burst loses its root.
-#include <fmt/format.h>
-
+// The DCGM side of a probe: what its health watches and policies hold against the GPUs. A host
+// engine on this node is used when there is one; otherwise DCGM runs inside this process. DCGM's
+// last Xid is not read: it keeps only one, and a burst loses its root.
 #include <algorithm>
 #include <memory>
 
-#include "common/dcgm_abi.h"
+#include "sources/dcgm_library.h"
+#include "sources/dcgm_policy.h"
 #include "sources/probe_service.h"
-#include "sources/shared_library.h"
 #include "sources/vendor_probes.h"
 
 namespace acrf {
@@ -26,39 +24,6 @@ constexpr const char* kSystems[] = {"pcie",   "nvlink", "pmu",      "mcu",
                                     "memory", "sm",     "inforom",  "thermal",
                                     "power",  "driver", "nvswitch", "nvswitch"};
 
-struct Dcgm {
-  static Result<Dcgm> open(const std::string& name) {
-    const auto library = SharedLibrary::open(name);
-    if (!library) return library.error();
-    Dcgm dcgm;
-    library->load("dcgmInit", dcgm.init);
-    library->load("errorString", dcgm.error_string);
-    library->load("dcgmConnect_v2", dcgm.connect);
-    library->load("dcgmStartEmbedded", dcgm.start_embedded);
-    library->load("dcgmGetAllSupportedDevices", dcgm.devices);
-    library->load("dcgmEntitiesGetLatestValues", dcgm.latest_values);
-    library->load("dcgmHealthSet_v2", dcgm.health_set);
-    library->load("dcgmHealthCheck", dcgm.health_check);
-    if (dcgm.init && dcgm.devices && dcgm.latest_values && dcgm.health_set && dcgm.health_check)
-      return dcgm;
-    return Error{ErrorCode::kUnavailable, name + " lacks the functions of DCGM 3 or 4"};
-  }
-
-  Error error(const char* doing, acrf_dcgm_return code) const {
-    const char* text = error_string ? error_string(code) : nullptr;
-    return {ErrorCode::kUnavailable, fmt::format("{}: {}", doing, text ? text : "unknown error")};
-  }
-
-  acrf_dcgm_init* init = nullptr;
-  acrf_dcgm_error_string* error_string = nullptr;
-  acrf_dcgm_connect* connect = nullptr;
-  acrf_dcgm_start_embedded* start_embedded = nullptr;
-  acrf_dcgm_devices* devices = nullptr;
-  acrf_dcgm_latest_values* latest_values = nullptr;
-  acrf_dcgm_health_set* health_set = nullptr;
-  acrf_dcgm_health_check* health_check = nullptr;
-};
-
 std::string system_name(unsigned system) {
   for (unsigned bit = 0; bit < std::size(kSystems); ++bit)
     if (system == 1u << bit) return kSystems[bit];
@@ -67,7 +32,7 @@ std::string system_name(unsigned system) {
 
 class DcgmSampler {
  public:
-  explicit DcgmSampler(const Dcgm& dcgm) : dcgm_(dcgm) {}
+  explicit DcgmSampler(const DcgmLibrary& dcgm) : dcgm_(dcgm), policies_(dcgm) {}
 
   Result<ProbeAnswer> sample() {
     if (!ready_) {
@@ -78,8 +43,11 @@ class DcgmSampler {
     answer.gpus = gpus_;
     auto code = check<acrf_dcgm_health_v5>(5, answer.gpus);
     if (code != 0) code = check<acrf_dcgm_health_v4>(4, answer.gpus);
-    if (code == 0) return answer;
-    ready_ = false;  // the host engine may have gone: start over
+    if (code == 0) {
+      policies_.take(answer.gpus);
+      return answer;
+    }
+    leave_engine();  // it may have gone: start over
     return dcgm_.error("DCGM health check", code);
   }
 
@@ -91,7 +59,8 @@ class DcgmSampler {
     params.timeout_ms = kConnectTimeout_ms;
     acrf_dcgm_return code = -1;
     if (dcgm_.connect) code = dcgm_.connect(kHostEngine, &params, &handle_);
-    if (code != 0 && dcgm_.start_embedded)
+    embedded_ = code != 0;
+    if (embedded_ && dcgm_.start_embedded)
       code = dcgm_.start_embedded(ACRF_DCGM_MODE_AUTO, &handle_);
     if (code != 0) return dcgm_.error("neither a DCGM host engine nor an embedded one", code);
     acrf_dcgm_health_params watches = {};
@@ -105,6 +74,13 @@ class DcgmSampler {
     return identify();
   }
 
+  // Groups and registrations go with the connection.
+  void leave_engine() {
+    ready_ = false;
+    auto* leave = embedded_ ? dcgm_.stop_embedded : dcgm_.disconnect;
+    if (leave) (void)leave(handle_);
+  }
+
   Status identify() {
     unsigned ids[ACRF_DCGM_MAX_GPUS] = {};
     int count = 0;
@@ -113,6 +89,7 @@ class DcgmSampler {
     gpus_.clear();
     for (int i = 0; i < std::min(count, ACRF_DCGM_MAX_GPUS); ++i)
       if (auto gpu = identity(ids[i])) gpus_.push_back(std::move(*gpu));
+    policies_.start(handle_, gpus_);
     return Done{};
   }
 
@@ -168,8 +145,10 @@ class DcgmSampler {
                                  message});
   }
 
-  const Dcgm& dcgm_;
+  const DcgmLibrary& dcgm_;
+  DcgmPolicyWatch policies_;
   bool ready_ = false;
+  bool embedded_ = false;
   acrf_dcgm_handle_t handle_ = 0;
   std::vector<GpuSample> gpus_;
 };
@@ -177,7 +156,7 @@ class DcgmSampler {
 }  // namespace
 
 int run_dcgm_probe(const std::string& library) {
-  const auto dcgm = Dcgm::open(library);
+  const auto dcgm = DcgmLibrary::open(library);
   std::unique_ptr<DcgmSampler> sampler;
   return serve_samples([&]() -> Result<ProbeAnswer> {
     if (!dcgm) return dcgm.error();

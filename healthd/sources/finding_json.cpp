@@ -92,12 +92,16 @@ Result<FileSystemReading> file_system_from_json(const std::string& line) {
 }
 
 std::string check_result_to_json(const CheckResult& result) {
-  return dump({{"exit", or_null(result.exit_code)}, {"text", result.text}});
+  return dump({{"exit", or_null(result.exit_code)},
+               {"text", result.text},
+               {"output", result.output},
+               {"late", result.late}});
 }
 
 Result<CheckResult> check_result_from_json(const std::string& line) {
   return guarded<CheckResult>(line, [](const json& record) {
-    return CheckResult{optional_at<int>(record, "exit"), record.at("text")};
+    return CheckResult{optional_at<int>(record, "exit"), record.at("text"),
+                       record.value("output", ""), record.value("late", false)};
   });
 }
 

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "common/file.h"
 #include "fakegpu/state.h"
@@ -20,27 +21,48 @@ constexpr std::chrono::minutes kRememberEvery{5};
 GpuWatch::GpuWatch(const Config& config, std::string boot_id, std::string program)
     : config_(config),
       boot_id_(std::move(boot_id)),
+      program_(std::move(program)),
       memory_path_(config.state_dir + "/gpu-rules.state") {
-  add_source("nvml", config.nvml_library, program);
-  add_source("dcgm", config.dcgm_library, program);
-  add_source("rocm-smi", config.rocm_smi_library, program);
-  add_source("level-zero", config.level_zero_library, program);
+  reload();
   if (const auto text = read_file(memory_path_)) {
     rules_.take_text(*text, boot_id_);
     remembered_ = *text;
   }
 }
 
-void GpuWatch::add_source(const std::string& name, const std::string& library,
-                          const std::string& program) {
+void GpuWatch::reload() {
+  auto before = std::exchange(sources_, {});
+  const std::pair<const char*, const std::string&> wanted[] = {
+      {"nvml", config_.nvml_library},
+      {"dcgm", config_.dcgm_library},
+      {"rocm-smi", config_.rocm_smi_library},
+      {"level-zero", config_.level_zero_library}};
+  for (const auto& [name, library] : wanted) {
+    const auto same = std::find_if(before.begin(), before.end(), [&](const Source& source) {
+      return source.name == name && source.library == library &&
+             source.fake_state == config_.fake_gpu_state;
+    });
+    if (same == before.end()) {
+      add_source(name, library);
+      continue;
+    }
+    same->next_sample =
+        std::min(same->next_sample, Clock::now() + std::chrono::seconds(config_.sample_interval_s));
+    sources_.push_back(std::move(*same));
+  }
+}
+
+void GpuWatch::add_source(const std::string& name, const std::string& library) {
   if (library.empty()) return;
   std::vector<std::string> environment;
   if (!config_.fake_gpu_state.empty())
     environment.push_back(std::string(fakegpu::kStateVariable) + "=" + config_.fake_gpu_state);
   Source source;
   source.name = name;
+  source.library = library;
+  source.fake_state = config_.fake_gpu_state;
   source.probe = std::make_unique<Probe>(
-      std::vector<std::string>{program, "--probe", name, library, "/sys"}, std::move(environment));
+      std::vector<std::string>{program_, "--probe", name, library, "/sys"}, std::move(environment));
   source.next_sample = Clock::now();
   sources_.push_back(std::move(source));
 }
@@ -81,6 +103,8 @@ void GpuWatch::take_answer(Source& source, std::int64_t unix_s, std::vector<Even
   gpus_.update(*samples);
   for (const auto& finding : rules_.look(source.name, *samples, unix_s))
     events.push_back(event_of(source, finding, unix_s));
+  const auto& looks = rules_.looks(source.name);
+  looks_.insert(looks_.end(), looks.begin(), looks.end());
 }
 
 void GpuWatch::end_late_probe(Source& source, Clock::time_point now, std::int64_t unix_s,

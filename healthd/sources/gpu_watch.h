@@ -8,6 +8,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/config.h"
@@ -31,15 +32,25 @@ class GpuWatch {
   // Does what is due; gives the events that are new. Boot id and time are set.
   std::vector<Event> work(Clock::time_point now, std::int64_t unix_s);
 
+  // What the sources that have answered since the last call saw of each GPU.
+  std::vector<GpuLook> take_looks() { return std::exchange(looks_, {}); }
+
   // The sources whose GPUs' state is unknown, each with the reason.
   std::vector<std::string> silent() const;
 
+  // The Config has changed: libraries that are the same go on, others begin or end.
+  void reload();
+  void tell_again() { rules_.tell_again(); }
+
   // Empty while unknown.
   std::string uuid_at(const PciAddress& address) const { return gpus_.uuid_at(address); }
+  std::size_t size() const { return gpus_.size(); }
 
  private:
   struct Source {
     std::string name;
+    std::string library;
+    std::string fake_state;
     std::unique_ptr<Probe> probe;
     Clock::time_point next_sample;
     HangRule hangs;
@@ -47,7 +58,7 @@ class GpuWatch {
     std::size_t gpus = 0;
   };
 
-  void add_source(const std::string& name, const std::string& library, const std::string& program);
+  void add_source(const std::string& name, const std::string& library);
   void take_answer(Source& source, std::int64_t unix_s, std::vector<Event>& events);
   void end_late_probe(Source& source, Clock::time_point now, std::int64_t unix_s,
                       std::vector<Event>& events);
@@ -61,11 +72,13 @@ class GpuWatch {
 
   const Config& config_;
   std::string boot_id_;
+  std::string program_;
   std::string memory_path_;
   std::string remembered_;  // what memory_path_ holds
   Clock::time_point next_remember_;
   std::vector<Source> sources_;
   GpuInventory gpus_;
+  std::vector<GpuLook> looks_;
   GpuRules rules_;
 };
 

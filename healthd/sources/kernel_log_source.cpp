@@ -34,8 +34,10 @@ OpenedKernelLog open_reader(const std::string& path, const std::string& boot_id,
 
 }  // namespace
 
-Result<std::string> read_boot_id() {
-  const auto text = read_file("/proc/sys/kernel/random/boot_id");
+Result<std::string> read_boot_id(const std::string& root) {
+  constexpr char kPath[] = "/proc/sys/kernel/random/boot_id";
+  auto text = read_file(root + kPath);
+  if (!text && !root.empty()) text = read_file(kPath);
   if (!text) return text.error();
   return std::string(trim(*text));
 }

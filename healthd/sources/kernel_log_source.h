@@ -50,6 +50,7 @@ class KernelLogSource {
 };
 
 // The kernel's name for this boot.
-Result<std::string> read_boot_id();
+// `root` stands before /proc where a test cluster has one there.
+Result<std::string> read_boot_id(const std::string& root = "");
 
 }  // namespace acrf

@@ -8,6 +8,7 @@
 
 #include "core/file_system_rule.h"
 #include "core/node_rules.h"
+#include "sources/process_table.h"
 
 namespace acrf {
 
@@ -17,15 +18,14 @@ struct NodePaths {
   std::string gres_conf;  // its path; a file that is not there expects nothing
 };
 
-NodeReadings read_node(const NodePaths& paths);
+// `processes` has the root of `paths`.
+NodeReadings read_node(const NodePaths& paths, ProcessTable& processes, std::int64_t now_s);
 
 std::vector<PortReading> read_ports(const std::string& root);
 std::vector<MemoryControllerReading> read_memory_controllers(const std::string& root);
 std::vector<PcieReading> read_pcie(const std::string& root);
 GpuCountReading read_gpu_count(const NodePaths& paths);
 MemoryReading read_memory(const std::string& root);
-// Services and processes that hold a GPU although their job has ended.
-void read_processes(const std::string& root, NodeReadings& readings);
 
 // `mounts` is a mount table's text, and `root` where its mount points are found.
 FileSystemReading read_file_system(const std::string& path, const std::string& mounts,

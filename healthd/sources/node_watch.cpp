@@ -15,7 +15,8 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr seconds kGrace{5};  // a check's worker ends the check itself, and then has this long
+constexpr seconds kKeptBelow{10};  // between looks this close, to start a worker costs more than it
+constexpr seconds kGrace{5};       // a check's worker ends the check itself, and then has this long
 
 std::vector<std::string> words_of(const std::string& list) {
   std::vector<std::string> words;
@@ -54,8 +55,12 @@ void NodeWatch::add_node_task(const Config& config, const std::string& program,
   std::vector<std::string> command = {program, "--node-probe", "--node",
                                       node,    "--gres-conf",  gres_conf};
   if (!config.node_root.empty()) command.insert(command.end(), {"--node-root", config.node_root});
-  Task task{"node checks", std::make_unique<Probe>(command, std::vector<std::string>()),
-            seconds(config.node_check_interval_s), seconds(config.probe_timeout_s), nullptr};
+  Task task{"node checks",
+            config.node_root,
+            std::make_unique<Probe>(command, std::vector<std::string>()),
+            seconds(config.node_check_interval_s),
+            seconds(config.probe_timeout_s),
+            nullptr};
   task.is_needed = task.has_memory = true;
   // Without an answer nothing is known to have changed.
   task.judge = [](const Answer& answer, const std::vector<Finding>& before) {
@@ -69,9 +74,13 @@ void NodeWatch::add_node_task(const Config& config, const std::string& program,
 void NodeWatch::add_file_system_task(const Config& config, const std::string& program,
                                      const std::string& path) {
   Task task{"file system " + path,
+            "",
             std::make_unique<Probe>(std::vector<std::string>{program, "--fs-probe", path},
                                     std::vector<std::string>()),
-            seconds(config.node_check_interval_s), seconds(config.probe_timeout_s), nullptr};
+            seconds(config.node_check_interval_s),
+            seconds(config.probe_timeout_s),
+            nullptr};
+  task.has_memory = task.interval <= kKeptBelow;
   auto rule = std::make_shared<FileSystemRule>(path);
   task.judge = [rule](const Answer& answer, const std::vector<Finding>& before) {
     FileSystemReading reading;
@@ -92,8 +101,12 @@ void NodeWatch::add_check_task(const CheckRule& rule, const std::string& program
   std::vector<std::string> command = {program,  "--run-check", std::to_string(rule.timeout_s),
                                       "--node", node,          "--"};
   command.insert(command.end(), rule.program.begin(), rule.program.end());
-  Task task{"check " + rule.name, std::make_unique<Probe>(command, std::vector<std::string>()),
-            seconds(rule.interval_s), seconds(rule.timeout_s) + kGrace, nullptr};
+  Task task{"check " + rule.name,
+            to_line(rule),
+            std::make_unique<Probe>(command, std::vector<std::string>()),
+            seconds(rule.interval_s),
+            seconds(rule.timeout_s) + kGrace,
+            nullptr};
   task.is_shadow = rule.mode == CheckMode::kShadow;
   auto history = std::make_shared<CheckHistory>(rule);
   auto last_unknown = std::make_shared<std::string>();
@@ -109,6 +122,22 @@ void NodeWatch::add_check_task(const CheckRule& rule, const std::string& program
     return history->observe(*result);
   };
   tasks_.push_back(std::move(task));
+}
+
+void NodeWatch::take_over(NodeWatch& before) {
+  for (auto& task : tasks_) {
+    const auto same =
+        std::find_if(before.tasks_.begin(), before.tasks_.end(), [&](const Task& other) {
+          return other.name == task.name && other.definition == task.definition;
+        });
+    if (same == before.tasks_.end()) continue;
+    task.probe = std::move(same->probe);
+    task.judge = std::move(same->judge);
+    task.findings = std::move(same->findings);
+    task.problem = std::move(same->problem);
+    task.next = std::min(same->next, Clock::now() + task.interval);
+    before.tasks_.erase(same);
+  }
 }
 
 void NodeWatch::add_poll_fds(std::vector<pollfd>& fds) const {

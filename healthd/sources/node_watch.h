@@ -26,6 +26,9 @@ class NodeWatch {
   NodeWatch(const Config& config, const std::string& program, const std::string& node,
             const std::string& gres_conf);
 
+  // Tasks that `before` has as well go on as they are there, with their process and memory.
+  void take_over(NodeWatch& before);
+
   void add_poll_fds(std::vector<pollfd>& fds) const;
   Clock::time_point next_wake() const;  // time_point::max() when there is nothing to do
 
@@ -46,6 +49,7 @@ class NodeWatch {
   };
   struct Task {
     std::string name;
+    std::string definition;  // what it depends on in acrf.conf
     std::unique_ptr<Probe> probe;
     std::chrono::seconds interval;
     std::chrono::seconds timeout;

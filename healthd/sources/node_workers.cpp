@@ -18,6 +18,7 @@
 #include "common/file.h"
 #include "common/unique_fd.h"
 #include "sources/finding_json.h"
+#include "sources/probe.h"
 
 namespace acrf {
 namespace {
@@ -130,19 +131,24 @@ CheckResult run_check(std::vector<std::string> program, int timeout_s, const std
       wait_for_end(*child, owner, Clock::now() + std::chrono::seconds(timeout_s), output);
   ::kill(-child->pid, SIGKILL);  // and what it left behind
   if (!ended && !ends_within(*child, kKilledEndsWithin_ms))
-    return {std::nullopt, "killed after " + std::to_string(timeout_s) + " s, and does not end"};
+    return {std::nullopt, "killed after " + std::to_string(timeout_s) + " s, and does not end", "",
+            true};
   int status = 0;
   ::waitpid(child->pid, &status, 0);
-  if (!ended) return {std::nullopt, "killed after " + std::to_string(timeout_s) + " s"};
+  if (!ended)
+    return {std::nullopt, "killed after " + std::to_string(timeout_s) + " s", output, true};
   if (WIFSIGNALED(status))
     return {std::nullopt, "ended by signal " + std::to_string(WTERMSIG(status))};
-  return {WEXITSTATUS(status), printable_line(output.substr(0, output.find('\n')), 400)};
+  return {WEXITSTATUS(status), printable_line(output.substr(0, output.find('\n')), 400), output};
 }
 
 int run_node_probe(const NodePaths& paths) {
   NodeRules rules;
-  return answer_requests(
-      [&] { return findings_to_json(rules.observe(read_node(paths), monotonic_s())); });
+  ProcessTable processes(paths.root);
+  return answer_requests([&] {
+    const auto now_s = monotonic_s();
+    return findings_to_json(rules.observe(read_node(paths, processes, now_s), now_s));
+  });
 }
 
 // As init sees them: systemd gives a service a view of its own, with a read-only /usr and no /home.
@@ -163,6 +169,7 @@ int run_check_worker(const std::vector<std::string>& program, int timeout_s,
                      const std::string& node) {
   ::signal(SIGCHLD, SIG_DFL);  // the daemon ignores its children; here their end is the result
   if (::chdir("/") != 0) return 1;
+  ::fcntl(kPlaceFd, F_SETFD, FD_CLOEXEC);  // not for the site's program
   return answer_requests(
       [&] { return check_result_to_json(run_check(program, timeout_s, node, STDIN_FILENO)); });
 }

@@ -21,7 +21,6 @@ namespace acrf {
 namespace {
 
 constexpr std::size_t kLongestAnswer = 1 << 20;
-constexpr std::string_view kPlace = "at ";
 
 }  // namespace
 
@@ -36,10 +35,16 @@ Status Probe::start() {
   UniqueFd probe_output(from_probe[1]);
   ::fcntl(probe_output.get(), F_SETFL, 0);  // only the daemon's end must not block
 
+  int places[2];
+  if (::pipe2(places, O_CLOEXEC | O_NONBLOCK) != 0) return system_error("create a pipe");
+  places_.reset(places[0]);
+  const UniqueFd probe_places(places[1]);
+
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_adddup2(&files, probe_input.get(), STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&files, probe_output.get(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&files, probe_places.get(), kPlaceFd);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none;
@@ -91,17 +96,24 @@ Result<std::optional<std::string>> Probe::take_answer() {
     }
     pending_.append(buffer, static_cast<std::size_t>(n));
   }
-  for (auto end = pending_.find('\n'); end != std::string::npos; end = pending_.find('\n')) {
-    std::string line = pending_.substr(0, end);
-    pending_.erase(0, end + 1);
-    if (starts_with(line, kPlace)) {
-      place_ = line.substr(kPlace.size());
-      continue;
-    }
-    deadline_.reset();
-    return std::optional(std::move(line));
-  }
-  return std::optional<std::string>();
+  const auto end = pending_.find('\n');
+  if (end == std::string::npos) return std::optional<std::string>();
+  std::string line = pending_.substr(0, end);
+  pending_.erase(0, end + 1);
+  deadline_.reset();
+  (void)place();  // makes room for the next request's
+  return std::optional(std::move(line));
+}
+
+const std::string& Probe::place() {
+  char buffer[4096];
+  std::string lines;
+  for (ssize_t n = 0; places_ && (n = ::read(places_.get(), buffer, sizeof buffer)) > 0;)
+    lines.append(buffer, static_cast<std::size_t>(n));
+  if (lines.empty()) return place_;
+  lines.pop_back();  // the end of the last line
+  place_ = lines.substr(lines.rfind('\n') + 1);
+  return place_;
 }
 
 bool Probe::process_has_ended(int wait_ms) const {
@@ -117,6 +129,8 @@ void Probe::stop() {
     if (process_has_ended(50)) ::waitpid(pid_, nullptr, WNOHANG);
   }
   pid_ = -1;
+  (void)place();
+  places_.reset();
   output_.reset();
   pending_.clear();
   deadline_.reset();

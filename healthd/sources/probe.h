@@ -19,6 +19,9 @@
 
 namespace acrf {
 
+// Where a worker tells which GPU the library is being asked about: nobody wakes up for that.
+constexpr int kPlaceFd = 3;
+
 class Probe {
  public:
   using Clock = std::chrono::steady_clock;
@@ -43,7 +46,7 @@ class Probe {
   Result<std::optional<std::string>> take_answer();
 
   // The GPU that the library was last asked about in the request that is open, or empty.
-  const std::string& place() const { return place_; }
+  const std::string& place();
 
   // Ends the process; with SIGKILL if it does not go at once, for it may be stuck in a driver.
   void stop();
@@ -58,6 +61,7 @@ class Probe {
   UniqueFd process_;  // readable when the process has ended; kept for as long as it has not
   UniqueFd input_;
   UniqueFd output_;
+  UniqueFd places_;
   std::string pending_;
   std::string place_;
   std::optional<Clock::time_point> deadline_;

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <iostream>
 
+#include "sources/probe.h"
 #include "sources/vendor_probes.h"
 
 namespace acrf {
@@ -31,10 +32,16 @@ void send_line(std::string line) {
   }
 }
 
+void tell_place(const std::string& place) {
+  const std::string line = place + "\n";
+  (void)!::write(kPlaceFd, line.data(), line.size());
+}
+
 }  // namespace
 
-void report_place(const PciAddress& gpu) { send_line("at " + to_string(gpu)); }
-void report_unknown_place() { send_line("at "); }
+// Nothing waits for room: a place that cannot be told is one that nobody reads.
+void report_place(const PciAddress& gpu) { tell_place(to_string(gpu)); }
+void report_unknown_place() { tell_place(""); }
 
 int serve_samples(const std::function<Result<ProbeAnswer>()>& sample) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The worker's half of a Probe: the process in which a vendor library runs. One answer line per
-// request line; before each GPU a line "at 0000:1a:00", so that a hang has a place, and "at" alone
-// while the GPU's address is not known yet.
+// request line; beside it, before each GPU, its address, so that a hang has a place, and an empty
+// line while the address is not known yet.
 #pragma once
 
 #include <functional>

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <set>
 
 #include "common/file.h"
 #include "core/text.h"
@@ -14,66 +13,6 @@ namespace acrf {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Process {
-  int pid = 0;
-  std::string name;
-  char state = '?';
-  std::optional<std::uint64_t> job;  // by its control group
-};
-
-// "12 (name) S 1 ...": a name may hold blanks and parentheses.
-std::optional<Process> read_process(const std::string& directory, int pid) {
-  const auto text = read_file(directory + "/stat");
-  if (!text) return std::nullopt;
-  const auto open = text->find('('), close = text->rfind(')');
-  if (open == std::string::npos || close == std::string::npos || close + 2 >= text->size())
-    return std::nullopt;
-  Process process{pid, text->substr(open + 1, close - open - 1), (*text)[close + 2], {}};
-  const auto groups = read_file(directory + "/cgroup");
-  const auto at = groups ? groups->find("/job_") : std::string::npos;
-  if (at != std::string::npos) {
-    std::string_view rest = std::string_view(*groups).substr(at + 5);
-    process.job = take_unsigned(rest);
-  }
-  return process;
-}
-
-std::vector<Process> list_processes(const std::string& proc) {
-  std::vector<Process> processes;
-  std::error_code error;
-  for (fs::directory_iterator entry(proc, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename();
-    const auto pid = parse_unsigned(name);
-    if (!pid) continue;
-    if (auto process = read_process(entry->path(), static_cast<int>(*pid)))
-      processes.push_back(std::move(*process));
-  }
-  return processes;
-}
-
-// Slurm's step daemon writes "slurmstepd: [12.batch]" over its arguments.
-std::optional<std::uint64_t> job_of_step_daemon(const std::string& directory) {
-  const auto text = read_file(directory + "/cmdline");
-  if (!text) return std::nullopt;
-  std::string_view rest = *text;
-  if (!take_prefix(rest, "slurmstepd: [")) return std::nullopt;
-  return take_unsigned(rest);
-}
-
-bool holds_gpu(const std::string& directory) {
-  std::error_code error;
-  for (fs::directory_iterator entry(directory + "/fd", error), end; !error && entry != end;
-       entry.increment(error)) {
-    std::error_code gone;
-    const std::string target = fs::read_symlink(entry->path(), gone);
-    if (starts_with(target, "/dev/nvidia") || starts_with(target, "/dev/kfd") ||
-        starts_with(target, "/dev/dri/render"))
-      return true;
-  }
-  return false;
-}
 
 // Fields of a mount table have blanks and the like as \040.
 std::string unescape(std::string_view field) {
@@ -118,32 +57,6 @@ MemoryReading read_memory(const std::string& root) {
   return reading;
 }
 
-void read_processes(const std::string& root, NodeReadings& readings) {
-  const std::string proc = root + "/proc";
-  const auto processes = list_processes(proc);
-  if (processes.empty()) return;
-  readings.slurmd_runs = readings.slurmd_blocked = readings.fabric_manager_runs = false;
-  std::set<std::uint64_t> jobs;
-  for (const auto& process : processes) {
-    if (process.name == "slurmd") {
-      readings.slurmd_runs = true;
-      readings.slurmd_blocked = process.state == 'D';
-    }
-    // The kernel keeps 15 characters of a name.
-    if (process.name == "nv-fabricmanage") readings.fabric_manager_runs = true;
-    if (const auto job = job_of_step_daemon(proc + "/" + std::to_string(process.pid)))
-      jobs.insert(*job);
-  }
-  for (const auto& process : processes) {
-    if (!process.job || jobs.contains(*process.job)) continue;
-    const bool blocked = process.state == 'D';
-    if (!blocked && !holds_gpu(proc + "/" + std::to_string(process.pid))) continue;
-    readings.stuck.push_back({process.pid, process.name,
-                              "job " + std::to_string(*process.job) + " has ended" +
-                                  (blocked ? ", it is in state D" : "")});
-  }
-}
-
 FileSystemReading read_file_system(const std::string& path, const std::string& mounts,
                                    const std::string& root) {
   FileSystemReading reading;
@@ -164,14 +77,14 @@ FileSystemReading read_file_system(const std::string& path, const std::string& m
   return reading;
 }
 
-NodeReadings read_node(const NodePaths& paths) {
+NodeReadings read_node(const NodePaths& paths, ProcessTable& processes, std::int64_t now_s) {
   NodeReadings readings;
   readings.ports = read_ports(paths.root);
   readings.memory_controllers = read_memory_controllers(paths.root);
   readings.pcie = read_pcie(paths.root);
   readings.gpus = read_gpu_count(paths);
   readings.memory = read_memory(paths.root);
-  read_processes(paths.root, readings);
+  processes.read(now_s, readings);
   if (paths.root.empty()) readings.clock_synchronized = read_clock();
   std::error_code error;
   const fs::path switches = paths.root + "/proc/driver/nvidia-nvswitch/devices";

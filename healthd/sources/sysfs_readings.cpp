@@ -57,6 +57,41 @@ bool is_gpu(const std::string& device) {
          (kind == "0x0300" || kind == "0x0302" || kind == "0x0380" || kind == "0x1200");
 }
 
+// "400 Gb/sec (4X NDR)", "2.5 Gb/sec (1X SDR)"
+Reading rate_mbps(std::string_view text) {
+  const auto whole = take_unsigned(text);
+  if (!whole || *whole > 1'000'000) return std::nullopt;
+  std::uint64_t tenth = 0;
+  if (take_prefix(text, ".")) tenth = take_unsigned(text).value_or(0);
+  if (tenth > 9 || !starts_with(text, " Gb/sec")) return std::nullopt;
+  return *whole * 1000 + tenth * 100;
+}
+
+// The InfiniBand link's own counters stand still on Ethernet, and RoCE's on InfiniBand: there they
+// would only look healthy. Where the kernel does not say which it is, what is there counts.
+PortReading read_port(const std::string& path, std::string name) {
+  PortReading reading;
+  reading.name = std::move(name);
+  const auto state = text_of(path + "/state");  // "4: ACTIVE"
+  if (!state.empty()) reading.active = starts_with(state, "4:");
+  reading.rate_mbps = rate_mbps(text_of(path + "/rate"));
+  reading.link_downs = number_of(path + "/counters/link_downed");
+  reading.receive_errors = number_of(path + "/counters/port_rcv_errors");
+  reading.ack_timeouts = number_of(path + "/hw_counters/local_ack_timeout_err");
+  const auto fabric = text_of(path + "/link_layer");
+  if (fabric != "Ethernet") {
+    reading.symbol_errors = number_of(path + "/counters/symbol_error");
+    reading.link_recoveries = number_of(path + "/counters/link_error_recovery");
+    reading.integrity_errors = number_of(path + "/counters/local_link_integrity_errors");
+  }
+  if (fabric != "InfiniBand") {
+    reading.icrc_errors = number_of(path + "/hw_counters/rx_icrc_encapsulated");
+    reading.retransmits = number_of(path + "/hw_counters/roce_adp_retrans");
+    reading.slow_restarts = number_of(path + "/hw_counters/roce_slow_restart");
+  }
+  return reading;
+}
+
 }  // namespace
 
 std::vector<PortReading> read_ports(const std::string& root) {
@@ -65,14 +100,7 @@ std::vector<PortReading> read_ports(const std::string& root) {
   for (const auto& device : names_in(all)) {
     for (const auto& port : names_in(all + "/" + device + "/ports")) {
       const std::string path = all + "/" + device + "/ports/" + port;
-      PortReading reading;
-      reading.name = device + "/" + port;
-      const auto state = text_of(path + "/state");  // "4: ACTIVE"
-      if (!state.empty()) reading.active = starts_with(state, "4:");
-      reading.symbol_errors = number_of(path + "/counters/symbol_error");
-      reading.link_recoveries = number_of(path + "/counters/link_error_recovery");
-      reading.link_downs = number_of(path + "/counters/link_downed");
-      ports.push_back(std::move(reading));
+      ports.push_back(read_port(path, device + "/" + port));
     }
   }
   return ports;

@@ -149,7 +149,7 @@ int acrf_place_site_load(const char* slurm_conf_path, const char* kept_path,
 
 int acrf_node_health(const char* comment, acrf_node_t* node) {
   node->quarantined = 0;
-  node->suspect = node->risk = 0;
+  node->suspect = node->risk = node->probation = 0;
   if (!comment) return 0;
   return guarded(0, nullptr, 0, [&] {
     const auto health = acrf::find_node_health(comment);
@@ -157,6 +157,7 @@ int acrf_node_health(const char* comment, acrf_node_t* node) {
     node->quarantined = health->quarantined;
     node->suspect = health->suspect;
     node->risk = static_cast<std::uint8_t>(health->risk);
+    node->probation = health->probation;
     return 1;
   });
 }
@@ -198,7 +199,7 @@ void acrf_placer_set_node(acrf_placer_t* placer, int node, const acrf_node_t* fr
     acrf::NodeState to;
     to.gpus = from->gpus;
     to.free = from->free;
-    to.health = {from->quarantined, from->suspect != 0, from->risk};
+    to.health = {from->quarantined, from->suspect != 0, from->risk, from->probation != 0};
     to.type = from->type;
     to.kind = from->kind;
     to.plannable = from->plannable != 0;

@@ -44,6 +44,7 @@ typedef struct {
 	uint8_t plannable;
 	uint8_t suspect;
 	uint8_t risk;
+	uint8_t probation;	/* for jobs of one node */
 	uint8_t unready;	/* of no concern to the engine */
 } acrf_node_t;
 

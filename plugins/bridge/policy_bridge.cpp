@@ -313,6 +313,9 @@ acrf_site_t* acrf_site_default(void) {
 
 void acrf_site_free(acrf_site_t* site) { delete site; }
 int acrf_site_kill_wait_s(const acrf_site_t* site) { return site->config.requeue_kill_wait_s; }
+int acrf_site_requeues_per_minute(const acrf_site_t* site) {
+  return site->config.requeues_per_minute;
+}
 int acrf_site_retries(const acrf_site_t* site) {
   return site->config.mode == acrf::Mode::kEnforce && site->config.max_application_requeues > 0;
 }

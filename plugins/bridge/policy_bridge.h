@@ -17,7 +17,7 @@ extern "C" {
 #define ACRF_POLICY_ENV "ACRF_POLICY="
 
 /* The --acrf-* options; texts that live as long as the plugin */
-#define ACRF_OPTION_CNT 10
+#define ACRF_OPTION_CNT 11
 typedef struct {
 	const char *name;	/* without "--acrf-" */
 	const char *argument;
@@ -48,6 +48,8 @@ extern acrf_site_t *acrf_site_load(const char *slurm_conf_path,
 extern acrf_site_t *acrf_site_default(void);
 extern void acrf_site_free(acrf_site_t *site);
 extern int acrf_site_kill_wait_s(const acrf_site_t *site);
+/* 0: no limit */
+extern int acrf_site_requeues_per_minute(const acrf_site_t *site);
 /* Programs that fail are requeued now and then */
 extern int acrf_site_retries(const acrf_site_t *site);
 

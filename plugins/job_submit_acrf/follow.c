@@ -3,10 +3,12 @@
 
 #include <sys/wait.h>
 
+#include "plugins/job_submit_acrf/drained.h"
+#include "plugins/job_submit_acrf/send_signal.h"
 #include "plugins/policy_token.h"
 
-#define ACRF_REASON "ACRF: "
 #define RELEASE_AFTER_KILL_S 2
+#define SCRIPT_AFTER_STEPS_S 0.3 /* an srun that is killed can't be told of it */
 #define VERDICT_WAIT_S 15	/* for a fault of the hardware to show */
 #define VERDICT_LATE_S 300	/* older failures are left alone */
 
@@ -56,12 +58,6 @@ static bool _is_held_by_requeue(job_record_t *job_ptr)
 	return (held == lifetime) || (held == lifetime + 1);
 }
 
-static bool _drained_by_acrf(node_record_t *node_ptr)
-{
-	return IS_NODE_DRAIN(node_ptr) &&
-	       !xstrncmp(node_ptr->reason, ACRF_REASON, strlen(ACRF_REASON));
-}
-
 static bool _is_down(node_record_t *node_ptr)
 {
 	return IS_NODE_DOWN(node_ptr) || IS_NODE_NO_RESPOND(node_ptr);
@@ -83,56 +79,24 @@ static node_record_t *_find_node(bitstr_t *nodes,
 
 static bool _on_node_drained_by_acrf(job_record_t *job_ptr)
 {
-	return _find_node(job_ptr->node_bitmap, _drained_by_acrf) != NULL;
-}
-
-/*
- * SIGKILL to the job's steps or, with KILL_FULL_JOB, its batch script. slurmd
- * does not ask which run of the job is meant, so the message must not arrive
- * late: it is not retried, not sent when agents queue up, and the job is not
- * released for RELEASE_AFTER_KILL_S.
- */
-static agent_arg_t *_kill_request(job_record_t *job_ptr, uint16_t flags)
-{
-	agent_arg_t *request = xmalloc(sizeof(*request));
-	signal_tasks_msg_t *msg = xmalloc(sizeof(*msg));
-	bitstr_t *nodes = job_ptr->node_bitmap_cg;
-
-	request->msg_type = REQUEST_SIGNAL_TASKS;
-	request->retry = 0;
-	request->protocol_version = SLURM_PROTOCOL_VERSION;
-	request->hostlist = hostlist_create(NULL);
-	for (bitoff_t i = bit_ffs(nodes), last = bit_fls(nodes);
-	     (i >= 0) && (i <= last); i++) {
-		node_record_t *node_ptr = node_record_table_ptr[i];
-
-		if (!bit_test(nodes, i) || !node_ptr)
-			continue;
-		request->protocol_version = MIN(request->protocol_version,
-						node_ptr->protocol_version);
-		hostlist_push_host(request->hostlist, node_ptr->name);
-		request->node_count++;
-	}
-	msg->step_id.job_id = job_ptr->job_id;
-	msg->step_id.step_id = slurm_conf.max_step_cnt + 1; /* by flags only */
-	msg->step_id.step_het_comp = NO_VAL;
-	msg->flags = flags;
-	msg->signal = SIGKILL;
-	request->msg_args = msg;
-	set_agent_arg_r_uid(request, SLURM_AUTH_UID_ANY);
-	return request;
+	return _find_node(job_ptr->node_bitmap, drained_by_acrf) != NULL;
 }
 
 static void _kill_stubborn(job_record_t *job_ptr, follow_t *follow)
 {
+	bool script = follow->killed.tv_sec;
+
 	if (!job_ptr->node_bitmap_cg ||
 	    (bit_ffs(job_ptr->node_bitmap_cg) < 0) || LOTS_OF_AGENTS)
 		return;
+	if (script && (seconds_since(&follow->killed) < SCRIPT_AFTER_STEPS_S))
+		return;
+	info("job_submit/acrf: killing %s of %pJ, which is still ending on a node that ACRF drained",
+	     script ? "the script" : "the steps", job_ptr);
+	send_signal(job_ptr, job_ptr->node_bitmap_cg,
+		    script ? KILL_FULL_JOB : KILL_STEPS_ONLY, SIGKILL);
+	follow->script_killed = script;
 	clock_gettime(CLOCK_MONOTONIC, &follow->killed);
-	info("job_submit/acrf: killing %pJ, which is still ending on a node that ACRF drained",
-	     job_ptr);
-	agent_queue_request(_kill_request(job_ptr, KILL_STEPS_ONLY));
-	agent_queue_request(_kill_request(job_ptr, KILL_FULL_JOB));
 }
 
 /* A begin time that can't be taken for batch_requeue_fini()'s */
@@ -143,10 +107,29 @@ static void _set_begin_time(job_record_t *job_ptr, time_t now, int wait_s)
 		job_ptr->details->begin_time++;
 }
 
-static bool _release(job_record_t *job_ptr, follow_t *follow, time_t now)
+/* RET true when one more job may be let go, which then counts */
+static bool _take_turn(pace_t *pace, int per_minute)
+{
+	if (!per_minute)
+		return true;
+	if (!pace->filled.tv_sec)
+		pace->left = per_minute;
+	else
+		pace->left += seconds_since(&pace->filled) * per_minute / 60;
+	pace->left = MIN(pace->left, per_minute);
+	clock_gettime(CLOCK_MONOTONIC, &pace->filled);
+	if (pace->left < 1)
+		return false;
+	pace->left--;
+	return true;
+}
+
+static bool _release(job_record_t *job_ptr, follow_t *follow, time_t now,
+		     const acrf_site_t *site, pace_t *pace)
 {
 	if ((now <= job_ptr->details->submit_time) ||
-	    (seconds_since(&follow->killed) < RELEASE_AFTER_KILL_S))
+	    (seconds_since(&follow->killed) < RELEASE_AFTER_KILL_S) ||
+	    !_take_turn(pace, acrf_site_requeues_per_minute(site)))
 		return false;
 	_set_begin_time(job_ptr, now, follow->wait_s);
 	if (!follow->wait_s && (job_ptr->state_reason == WAIT_TIME)) {
@@ -167,7 +150,7 @@ static bool _release(job_record_t *job_ptr, follow_t *follow, time_t now)
  */
 static acrf_cause_t _cause(job_record_t *job_ptr, bitstr_t *nodes)
 {
-	if (_find_node(nodes, _drained_by_acrf))
+	if (_find_node(nodes, drained_by_acrf))
 		return ACRF_HARDWARE;
 	if (_find_node(nodes, _is_down))
 		return ACRF_NODE;
@@ -298,7 +281,8 @@ extern void follow_free(void *x)
 	xfree(follow);
 }
 
-extern follow_result_t follow_step(follow_t *follow, const acrf_site_t *site)
+extern follow_result_t follow_step(follow_t *follow, const acrf_site_t *site,
+				   pace_t *pace)
 {
 	job_record_t *job_ptr = find_job_record(follow->job_id);
 
@@ -316,9 +300,9 @@ extern follow_result_t follow_step(follow_t *follow, const acrf_site_t *site)
 		follow->counted = true;
 	}
 	if (!IS_JOB_COMPLETING(job_ptr))
-		return _release(job_ptr, follow, time(NULL)) ?
+		return _release(job_ptr, follow, time(NULL), site, pace) ?
 			FOLLOW_RELEASED : FOLLOW_ON;
-	if (!follow->killed.tv_sec &&
+	if (!follow->script_killed &&
 	    (seconds_since(&follow->seen) >= acrf_site_kill_wait_s(site)) &&
 	    _on_node_drained_by_acrf(job_ptr))
 		_kill_stubborn(job_ptr, follow);

@@ -17,7 +17,11 @@
  *
  * The second duty: a job that ignores SIGTERM would stay COMPLETING for
  * KillWait. On a node that ACRF drained there is nothing left to wait for, so
- * its processes are killed RequeueKillWait seconds after the requeue.
+ * its processes are killed RequeueKillWait seconds after the requeue: first
+ * its steps, so that their sruns hear of it, then the script.
+ *
+ * How many jobs are let go in a minute is bounded (RequeuesPerMinute): what
+ * takes many nodes at once must not start all their jobs at once.
  *
  * The third: each requeue is counted for its cause (core/requeue_budget.h), and
  * a job that has used up what it may is held, with the reason. A job whose
@@ -37,11 +41,18 @@ typedef struct {
 	uint32_t job_id;
 	uint32_t restart_cnt;
 	struct timespec seen;	/* when this restart was first seen */
-	struct timespec killed;	/* 0: it was not */
+	struct timespec killed;	/* last message; 0: none */
+	bool script_killed;	/* after its steps */
 	bool counted;
 	int wait_s;		/* after the release: back-off */
 	bitstr_t *nodes;	/* of the last run; NULL: not known */
 } follow_t;
+
+/* How many jobs may be let go now; full at the start */
+typedef struct {
+	double left;
+	struct timespec filled;	/* when; 0: never */
+} pace_t;
 
 typedef enum {
 	FOLLOW_ON,		/* look again */
@@ -66,7 +77,8 @@ extern void follow_free(void *follow);
  * Do what the job needs now. Needs conf read, job and node write and fed read
  * locks; touches memory only, and queues messages to slurmds.
  */
-extern follow_result_t follow_step(follow_t *follow, const acrf_site_t *site);
+extern follow_result_t follow_step(follow_t *follow, const acrf_site_t *site,
+				   pace_t *pace);
 
 /* By the monotonic clock */
 extern double seconds_since(const struct timespec *then);

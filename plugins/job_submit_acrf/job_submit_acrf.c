@@ -12,6 +12,7 @@
  */
 #include "plugins/job_submit_acrf/follow.h"
 #include "plugins/job_submit_acrf/history.h"
+#include "plugins/job_submit_acrf/losses.h"
 #include "plugins/job_submit_acrf/release.h"
 #include "plugins/job_submit_acrf/site.h"
 
@@ -390,6 +391,7 @@ static void _keep_words(job_desc_msg_t *job_desc, job_record_t *job_ptr)
 {
 	static const char *const prefixes[] = {
 		"acrf:policy=", "acrf-avoid:", "acrf-requeues:",
+		ACRF_LOST_WORD,
 	};
 	char *words, *save = NULL;
 

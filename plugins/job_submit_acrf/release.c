@@ -3,7 +3,8 @@
  * The thread that follows requeued jobs (see follow.h) and wakes the scheduler
  * when it has released one.
  *
- * Cost: one look at each job per RELEASE_SCAN_MS, and only after jobs changed;
+ * Cost: one look at each job per RELEASE_SCAN_MS, and only after jobs or nodes
+ * changed;
  * the nodes of those that ACRF brings back are remembered, and jobs of interest
  * followed by id. Nothing under the locks but memory.
  */
@@ -15,6 +16,7 @@
 #include "plugins/job_submit_acrf/follow.h"
 #include "plugins/job_submit_acrf/history.h"
 #include "plugins/job_submit_acrf/last_nodes.h"
+#include "plugins/job_submit_acrf/losses.h"
 #include "plugins/job_submit_acrf/site.h"
 
 #define RELEASE_SCAN_MS 500
@@ -34,6 +36,7 @@ typedef struct {
 	List followed;		/* as are these: of follow_t */
 	last_nodes_t *last_nodes;
 	struct timespec last_followed; /* when the newest was added */
+	pace_t pace;
 	time_t scanned_update;	/* last_job_update at the last scan */
 	time_t conf_update;	/* slurm.conf's, then */
 } release_t;
@@ -49,6 +52,8 @@ static int _find_followed(void *x, void *key)
 typedef struct {
 	release_t *release;
 	const acrf_site_t *site;
+	uint32_t *losing;	/* job ids */
+	int losing_cnt;
 } scan_t;
 
 static int _consider(void *x, void *arg)
@@ -62,6 +67,11 @@ static int _consider(void *x, void *arg)
 		return 0;
 	nodes = last_nodes_of(release->last_nodes, job_ptr->job_id);
 	last_nodes_note(release->last_nodes, job_ptr);
+	if (losses_changed(job_ptr)) {
+		xrecalloc(scan->losing, scan->losing_cnt + 1,
+			  sizeof(*scan->losing));
+		scan->losing[scan->losing_cnt++] = job_ptr->job_id;
+	}
 	if (!follow_wants(job_ptr, scan->site) ||
 	    list_find_first(release->followed, _find_followed,
 			    &job_ptr->job_id))
@@ -122,16 +132,33 @@ static void _unlock(release_t *release, slurmctld_lock_t locks)
 	_set_in_lock(release, false);
 }
 
+static void _write_losses(release_t *release, scan_t *scan)
+{
+	slurmctld_lock_t locks = { .job = WRITE_LOCK, .node = READ_LOCK };
+
+	if (scan->losing_cnt && _lock(release, locks)) {
+		for (int i = 0; i < scan->losing_cnt; i++) {
+			job_record_t *job_ptr = find_job_record(scan->losing[i]);
+
+			if (job_ptr)
+				losses_write(job_ptr);
+		}
+		_unlock(release, locks);
+	}
+	xfree(scan->losing);
+}
+
 static void _scan(release_t *release)
 {
-	slurmctld_lock_t locks = { .job = READ_LOCK };
+	slurmctld_lock_t locks = { .job = READ_LOCK, .node = READ_LOCK };
 	scan_t scan = { .release = release };
 
 	/*
-	 * last_job_update counts seconds: a change later in the second of the
-	 * last scan looks like none, so that second is scanned once more.
+	 * These count seconds: a change later in the second of the last scan
+	 * looks like none, so that second is scanned once more.
 	 */
-	if (last_job_update < release->scanned_update)
+	if ((last_job_update < release->scanned_update) &&
+	    (last_node_update < release->scanned_update))
 		return;
 	if (!_lock(release, locks))
 		return;
@@ -147,6 +174,7 @@ static void _scan(release_t *release)
 	site_unlock();
 	last_nodes_end(release->last_nodes);
 	_unlock(release, locks);
+	_write_losses(release, &scan);
 }
 
 static void _look_at_nodes(release_t *release)
@@ -161,6 +189,7 @@ static void _look_at_nodes(release_t *release)
 
 typedef struct {
 	const acrf_site_t *site;
+	pace_t *pace;
 	bool released;
 } step_t;
 
@@ -168,7 +197,7 @@ typedef struct {
 static int _step(void *x, void *arg)
 {
 	step_t *step = arg;
-	follow_result_t result = follow_step(x, step->site);
+	follow_result_t result = follow_step(x, step->site, step->pace);
 
 	step->released |= (result == FOLLOW_RELEASED);
 	return result != FOLLOW_ON;
@@ -178,7 +207,7 @@ static void _step_all(release_t *release)
 {
 	slurmctld_lock_t locks = { .conf = READ_LOCK, .job = WRITE_LOCK,
 				   .node = WRITE_LOCK, .fed = READ_LOCK };
-	step_t step = { 0 };
+	step_t step = { .pace = &release->pace };
 
 	if (!_lock(release, locks))
 		return;

@@ -43,7 +43,11 @@ static bitstr_t *_doubtful(const job_test_t *test, bitstr_t *avoided)
 	if (avoided)
 		doubtful = bit_copy(avoided);
 	for (int i = bit_ffs(flagged); (i >= 0) && (i <= last); i++) {
-		if (!bit_test(flagged, i) || !ledger_node(i)->suspect)
+		const acrf_node_t *node = ledger_node(i);
+
+		if (!bit_test(flagged, i) ||
+		    !(node->suspect ||
+		      (node->probation && (test->req_nodes > 1))))
 			continue;
 		if (!doubtful)
 			doubtful = bit_alloc(bit_size(flagged));

@@ -155,7 +155,8 @@ static void _set_node(int i, const acrf_node_t *node)
 	nodes[i] = *node;
 	acrf_placer_set_node(placer, i, node);
 	/* Also when its GPUs aren't understood: cons_tres still gives them out */
-	if (node->quarantined || node->suspect || node->unready)
+	if (node->quarantined || node->suspect || node->probation ||
+	    node->unready)
 		bit_set(flagged, i);
 	else
 		bit_clear(flagged, i);

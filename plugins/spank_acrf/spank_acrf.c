@@ -9,12 +9,14 @@
  */
 #define _GNU_SOURCE		/* program_invocation_short_name */
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <slurm/slurm.h>
 #include <slurm/spank.h>
@@ -22,6 +24,8 @@
 #include "plugins/bridge/policy_bridge.h"
 
 #define EXPORT __attribute__((visibility("default")))
+#define SRUN_WAIT_MS 500
+#define SRUN_POLL_MS 10
 #define LONGEST_LIST 65536	/* of node names, compressed */
 #define PASSED_OPTION "_SLURM_SPANK_OPTION_acrf_acrf_"
 #define LEAKED_OPTION "SLURM_SPANK__SLURM_SPANK_OPTION_acrf_acrf_"
@@ -139,7 +143,8 @@ static const char *_environment_default(const char *option)
 		return NULL;
 	/* Only batch jobs come back: a habit must not stop srun and salloc */
 	if (strcmp(command, "sbatch") &&
-	    (!strcmp(option, "policy") || !strcmp(option, "spares")))
+	    (!strcmp(option, "policy") || !strcmp(option, "spares") ||
+	     !strcmp(option, "min-nodes")))
 		return NULL;
 	_variable_name(name, sizeof(name), "ACRF", option);
 	return getenv(name);
@@ -253,13 +258,33 @@ static void _set_resume(spank_t sp, uint32_t restart)
 		spank_setenv(sp, "ACRF_RESUME_FROM", path, 1);
 }
 
+/*
+ * For a step of acrf run: its tasks are numbered node by node, in an order that
+ * SLURM_NODEID does not follow
+ */
+static void _set_node_rank(spank_t sp)
+{
+	char per_node[16] = "", rank[16];
+	uint32_t task = 0, tasks;
+
+	if ((spank_getenv(sp, "ACRF_RUN_TASKS_PER_NODE", per_node,
+			  sizeof(per_node)) != ESPANK_SUCCESS) ||
+	    !(tasks = _number(per_node)) ||
+	    (spank_get_item(sp, S_TASK_GLOBAL_ID, &task) != ESPANK_SUCCESS))
+		return;
+	snprintf(rank, sizeof(rank), "%u", task / tasks);
+	spank_setenv(sp, "NODE_RANK", rank, 1);
+}
+
 /* slurmstepd, as the job's user, before the batch script or a task begins */
 EXPORT int slurm_spank_task_init(spank_t sp, int ac, char **av)
 {
 	char path[PATH_MAX], count[32] = "0";
 
-	if (!_is_batch_script(sp))
+	if (!_is_batch_script(sp)) {
+		_set_node_rank(sp);
 		return ESPANK_SUCCESS;
+	}
 	_drop_leaked_options(sp);
 	_set_rank_order(sp);
 	spank_unsetenv(sp, "ACRF_FENCE");
@@ -271,5 +296,64 @@ EXPORT int slurm_spank_task_init(spank_t sp, int ac, char **av)
 	(void) spank_getenv(sp, "SLURM_RESTART_COUNT", count, sizeof(count));
 	spank_setenv(sp, "ACRF_RESTART_COUNT", count, 1);
 	_set_resume(sp, _number(count));
+	return ESPANK_SUCCESS;
+}
+
+/* Is this process a living srun of the process group? */
+static bool _is_srun_of(const char *pid, pid_t group)
+{
+	char path[64], line[256], *rest, state;
+	int parent, pgrp = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
+	if (!(file = fopen(path, "r")))
+		return false;
+	rest = fgets(line, sizeof(line), file);
+	fclose(file);
+	if (!rest || !(rest = strstr(line, " (srun) ")))
+		return false;
+	return (sscanf(rest + strlen(" (srun) "), "%c %d %d", &state, &parent,
+		       &pgrp) == 3) && (pgrp == group) && (state != 'Z');
+}
+
+static bool _srun_is_left(pid_t group)
+{
+	struct dirent *entry;
+	bool found = false;
+	DIR *proc = opendir("/proc");
+
+	while (proc && !found && (entry = readdir(proc)))
+		if (isdigit((unsigned char) entry->d_name[0]))
+			found = _is_srun_of(entry->d_name, group);
+	if (proc)
+		closedir(proc);
+	return found;
+}
+
+/*
+ * slurmstepd of a batch script, which has ended; next it kills what the script
+ * left behind. A job that is requeued gets SIGTERM everywhere: the shell ends
+ * of it at once, while srun still waits for its tasks to end, and would be
+ * killed. The slurmstepds of those tasks would then try for more than two
+ * seconds to reach it, and the job could not start again before. So srun gets
+ * the moment that it needs.
+ */
+EXPORT int slurm_spank_task_exit(spank_t sp, int ac, char **av)
+{
+	char policy[32];
+	int status = 0;
+	pid_t pid = 0;
+
+	if (!_is_batch_script(sp) ||
+	    (spank_getenv(sp, "ACRF_JOB_POLICY", policy, sizeof(policy)) !=
+	     ESPANK_SUCCESS) ||
+	    (spank_get_item(sp, S_TASK_EXIT_STATUS, &status) !=
+	     ESPANK_SUCCESS) || !status ||
+	    (spank_get_item(sp, S_TASK_PID, &pid) != ESPANK_SUCCESS))
+		return ESPANK_SUCCESS;
+	for (int ms = 0; (ms < SRUN_WAIT_MS) && _srun_is_left(pid);
+	     ms += SRUN_POLL_MS)
+		usleep(SRUN_POLL_MS * 1000);
 	return ESPANK_SUCCESS;
 }

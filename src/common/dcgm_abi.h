@@ -93,11 +93,87 @@ struct acrf_dcgm_health_v5 {
   acrf_dcgm_incident incidents[1024];
 };
 
+/* What a policy may watch; each has its own place among the parameters. */
+enum acrf_dcgm_condition : unsigned {
+  ACRF_DCGM_POLICY_DBE = 0x01,
+  ACRF_DCGM_POLICY_PCI = 0x02,
+  ACRF_DCGM_POLICY_PAGES = 0x04,
+  ACRF_DCGM_POLICY_THERMAL = 0x08,
+  ACRF_DCGM_POLICY_POWER = 0x10,
+  ACRF_DCGM_POLICY_NVLINK = 0x20,
+  ACRF_DCGM_POLICY_XID = 0x40,
+};
+#define ACRF_DCGM_POLICY_CONDITIONS 7
+
+struct acrf_dcgm_policy_parameter {
+  enum : int { ACRF_DCGM_BOOLEAN, ACRF_DCGM_NUMBER } kind;
+  union {
+    unsigned boolean;
+    unsigned long long number;
+  } value;
+};
+
+struct acrf_dcgm_policy { /* version 1 */
+  unsigned version;
+  unsigned conditions;
+  int mode;
+  int isolation;
+  int action;
+  int validation;
+  int response;
+  acrf_dcgm_policy_parameter parameters[ACRF_DCGM_POLICY_CONDITIONS];
+};
+#define ACRF_DCGM_POLICY_MANUAL 1
+
+union acrf_dcgm_violation_detail {
+  struct {
+    int location;
+    unsigned errors;
+  } dbe;
+  struct {
+    unsigned single_bit;
+    unsigned double_bit;
+  } pages;
+  struct {
+    unsigned short field;
+    unsigned counter;
+  } nvlink;
+  unsigned number; /* PCI replays, degrees, watts, Xid */
+};
+
+/* Version 1 ends before `gpu`. */
+struct acrf_dcgm_violation { /* version 2 */
+  unsigned version;
+  unsigned condition;
+  long long timestamp_us;
+  acrf_dcgm_violation_detail detail;
+  unsigned gpu;
+};
+
+typedef uintptr_t acrf_dcgm_status_t;
+#define ACRF_DCGM_EMPTY_GROUP 1
+
+typedef acrf_dcgm_return acrf_dcgm_group_create(acrf_dcgm_handle_t handle, int type,
+                                                const char* name, acrf_dcgm_group_t* group);
+typedef acrf_dcgm_return acrf_dcgm_group_add(acrf_dcgm_handle_t handle, acrf_dcgm_group_t group,
+                                             unsigned entity_group, unsigned entity);
+typedef acrf_dcgm_return acrf_dcgm_policy_get(acrf_dcgm_handle_t handle, acrf_dcgm_group_t group,
+                                              int count, acrf_dcgm_policy* policies,
+                                              acrf_dcgm_status_t status);
+typedef acrf_dcgm_return acrf_dcgm_policy_set(acrf_dcgm_handle_t handle, acrf_dcgm_group_t group,
+                                              acrf_dcgm_policy* policy, acrf_dcgm_status_t status);
+typedef int acrf_dcgm_violation_callback(acrf_dcgm_violation* violation, uint64_t user_data);
+typedef acrf_dcgm_return acrf_dcgm_policy_register(acrf_dcgm_handle_t handle,
+                                                   acrf_dcgm_group_t group, unsigned conditions,
+                                                   acrf_dcgm_violation_callback* callback,
+                                                   uint64_t user_data);
+
 typedef acrf_dcgm_return acrf_dcgm_init(void);
 typedef const char* acrf_dcgm_error_string(acrf_dcgm_return code);
 typedef acrf_dcgm_return acrf_dcgm_connect(const char* address, acrf_dcgm_connect_params* params,
                                            acrf_dcgm_handle_t* handle);
 typedef acrf_dcgm_return acrf_dcgm_start_embedded(unsigned mode, acrf_dcgm_handle_t* handle);
+typedef acrf_dcgm_return acrf_dcgm_stop(acrf_dcgm_handle_t handle);
 typedef acrf_dcgm_return acrf_dcgm_devices(acrf_dcgm_handle_t handle,
                                            unsigned gpus[ACRF_DCGM_MAX_GPUS], int* count);
 typedef acrf_dcgm_return acrf_dcgm_latest_values(acrf_dcgm_handle_t handle,

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/incident_store.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "common/file.h"
+#include "core/node_verdict.h"
 
 namespace acrf {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 
 // Enumerations are stored by name; a name this version does not know makes the record unreadable.
@@ -58,10 +54,15 @@ Incident parse_incident(const json& record) {
   root.part = record.value("part", "");
   root.rank = record.value("rank", root.rank);
   if (record.contains("xid")) root.xid = record.at("xid").get<int>();
+  if (record.contains("job")) root.job = record.at("job").get<std::uint64_t>();
+  if (record.contains("user")) root.user = record.at("user").get<std::uint64_t>();
+  root.step = record.value("step", "");
+  if (record.contains("gpu_index")) incident.gpu_index = record.at("gpu_index").get<int>();
+  incident.node_gpus = record.value("node_gpus", 0);
+  if (record.contains("quarantined_gpu"))
+    incident.quarantined_gpu = record.at("quarantined_gpu").get<int>();
   return incident;
 }
-
-bool is_record(const fs::path& path) { return path.extension() == ".json"; }
 
 }  // namespace
 
@@ -90,6 +91,13 @@ std::string to_json(const Incident& incident) {
   record["rank"] = root.rank;
   if (!root.part.empty()) record["part"] = root.part;
   if (root.xid) record["xid"] = *root.xid;
+  if (root.job) record["job"] = *root.job;
+  if (root.user) record["user"] = *root.user;
+  if (!root.step.empty()) record["step"] = root.step;
+  record["state"] = health_state(root.verdict, root.xid);
+  if (incident.gpu_index) record["gpu_index"] = *incident.gpu_index;
+  record["node_gpus"] = incident.node_gpus;
+  if (incident.quarantined_gpu) record["quarantined_gpu"] = *incident.quarantined_gpu;
   // A kernel line may hold any bytes; they must not make the record impossible to write.
   return record.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
 }
@@ -103,31 +111,25 @@ Result<Incident> incident_from_json(const std::string& text) {
 }
 
 Result<IncidentStore> IncidentStore::open(const std::string& directory) {
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (error) return Error{ErrorCode::kSystem, "create " + directory + ": " + error.message()};
-  if (::chmod(directory.c_str(), 0700) != 0) return system_error("chmod " + directory);
-  return IncidentStore(directory);
+  auto records = RecordDir::open(directory);
+  if (!records) return records.error();
+  return IncidentStore(std::move(*records));
 }
 
 Status IncidentStore::save(const Incident& incident) const {
-  return write_file(directory_ + "/" + incident.id + ".json", to_json(incident));
+  return records_.save(incident.id, to_json(incident));
 }
 
 std::vector<Incident> IncidentStore::load_all(std::vector<std::string>& complaints) const {
   std::vector<Incident> incidents;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(directory_, error)) {
-    if (!is_record(entry.path())) continue;
-    const auto text = read_file(entry.path());
-    auto incident = text ? incident_from_json(*text) : Result<Incident>(text.error());
-    if (incident) {
-      incidents.push_back(std::move(*incident));
-      continue;
-    }
-    complaints.push_back(entry.path().string() + ": " + incident.error().sentence);
-    fs::rename(entry.path(), entry.path().string() + ".bad", error);
-  }
+  records_.for_each(
+      [&](const std::string& text) -> Status {
+        auto incident = incident_from_json(text);
+        if (!incident) return incident.error();
+        incidents.push_back(std::move(*incident));
+        return Done{};
+      },
+      complaints);
   return incidents;
 }
 
@@ -138,9 +140,7 @@ void IncidentStore::prune(std::size_t keep) const {
   if (incidents.size() <= keep) return;
   std::sort(incidents.begin(), incidents.end(),
             [](const Incident& a, const Incident& b) { return a.root.unix_s > b.root.unix_s; });
-  std::error_code error;
-  for (std::size_t i = keep; i < incidents.size(); ++i)
-    fs::remove(directory_ + "/" + incidents[i].id + ".json", error);
+  for (std::size_t i = keep; i < incidents.size(); ++i) records_.remove(incidents[i].id);
 }
 
 }  // namespace acrf

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "common/record_dir.h"
 #include "core/incident.h"
-#include "core/result.h"
 
 namespace acrf {
 
@@ -25,8 +25,8 @@ class IncidentStore {
   void prune(std::size_t keep) const;
 
  private:
-  explicit IncidentStore(std::string directory) : directory_(std::move(directory)) {}
-  std::string directory_;
+  explicit IncidentStore(RecordDir records) : records_(std::move(records)) {}
+  RecordDir records_;
 };
 
 std::string to_json(const Incident& incident);

@@ -2,39 +2,21 @@
 #include "common/slurm_client.h"
 
 #include <slurm/slurm.h>
-#include <slurm/slurm_errno.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <ctime>
 #include <memory>
 
+#include "common/host_name.h"
+#include "common/slurm_call.h"
 #include "core/gres_text.h"
 #include "core/hostlist.h"
+#include "core/text.h"
 
 namespace acrf {
 namespace {
-
-// slurmctld's own refusals have numbers of their own; all else (the network, authentication, a
-// controller that stands by) is no answer and worth another try.
-ErrorCode code_of(int slurm_errno) {
-  constexpr int kFirstRefusal = 2000;
-  constexpr int kLastRefusal = 2999;
-  switch (slurm_errno) {
-    case ESLURM_INVALID_NODE_NAME:
-    case ESLURM_INVALID_JOB_ID: return ErrorCode::kNotFound;
-    case ESLURM_USER_ID_MISSING:
-    case ESLURM_ACCESS_DENIED: return ErrorCode::kDenied;
-    case ESLURM_IN_STANDBY_MODE:
-    case ESLURM_TRANSITION_STATE_NO_UPDATE: return ErrorCode::kUnavailable;
-    default:
-      return slurm_errno >= kFirstRefusal && slurm_errno <= kLastRefusal ? ErrorCode::kInvalid
-                                                                         : ErrorCode::kUnavailable;
-  }
-}
-
-Error slurm_error(const std::string& doing, int code) {
-  return {code_of(code), doing + ": " + slurm_strerror(code)};
-}
 
 JobState state_of(const slurm_job_info_t& job) {
   switch (job.job_state & JOB_STATE_BASE) {
@@ -66,6 +48,8 @@ JobView view_of(const slurm_job_info_t& job) {
   const int status = static_cast<int>(job.exit_code);
   view.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   view.admin_comment = job.admin_comment ? job.admin_comment : "";
+  view.comment = job.comment ? job.comment : "";
+  view.seen_unix_s = std::time(nullptr);
   return view;
 }
 
@@ -102,6 +86,49 @@ NodeState state_of(const node_info_t& record, std::vector<GpuGroups>& kinds) {
   return node;
 }
 
+// Details come in the order of slurmctld's table of nodes, which counts as people do; a host list
+// in another order does not tell whose they are, unless all are the same.
+Result<std::string> gres_on_node(const slurm_job_info_t& job, const std::string& node) {
+  const auto nodes = expand_hostlist(job.nodes ? job.nodes : "");
+  if (!nodes) return nodes.error();
+  const auto found = std::find(nodes->begin(), nodes->end(), node);
+  const auto at = static_cast<std::size_t>(found - nodes->begin());
+  if (at >= job.gres_detail_cnt || !job.gres_detail_str[at]) return std::string();
+  const bool all_alike = std::all_of(
+      job.gres_detail_str, job.gres_detail_str + job.gres_detail_cnt, [&](const char* other) {
+        return other && std::string_view(other) == job.gres_detail_str[at];
+      });
+  if (all_alike || std::is_sorted(nodes->begin(), nodes->end(), natural_less))
+    return std::string(job.gres_detail_str[at]);
+  return Error{ErrorCode::kInvalid, "the nodes of job " + std::to_string(job.job_id) +
+                                        " are in an order that does not tell its GPUs apart"};
+}
+
+using NodeAnswer = std::unique_ptr<node_info_msg_t, decltype(&slurm_free_node_info_msg)>;
+using JobAnswer = std::unique_ptr<job_info_msg_t, decltype(&slurm_free_job_info_msg)>;
+
+// With one record.
+Result<NodeAnswer> load_node(const std::string& name) {
+  node_info_msg_t* raw = nullptr;
+  std::string writable = name;
+  if (slurm_load_node_single(&raw, writable.data(), SHOW_ALL | SHOW_DETAIL) != SLURM_SUCCESS)
+    return slurm_error("ask slurmctld about node " + name, errno);
+  NodeAnswer answer(raw, slurm_free_node_info_msg);
+  if (answer->record_count != 1)
+    return Error{ErrorCode::kNotFound, "slurmctld knows no node " + name};
+  return answer;
+}
+
+// With one record at least: an array has one for each of its tasks.
+Result<JobAnswer> load_job(JobId job) {
+  const auto about = "ask slurmctld about job " + std::to_string(job.value);
+  job_info_msg_t* raw = nullptr;
+  if (slurm_load_job(&raw, job.value, SHOW_ALL) != SLURM_SUCCESS) return slurm_error(about, errno);
+  JobAnswer answer(raw, slurm_free_job_info_msg);
+  if (answer->record_count == 0) return Error{ErrorCode::kNotFound, about + ": it knows none"};
+  return answer;
+}
+
 }  // namespace
 
 SlurmClient::SlurmClient() { slurm_init(nullptr); }
@@ -110,19 +137,18 @@ SlurmClient::~SlurmClient() { slurm_fini(); }
 Result<NodeView> SlurmClient::node(const std::string& name) {
   const auto started = controller_start();
   if (!started) return started.error();
-  node_info_msg_t* raw = nullptr;
-  std::string writable = name;
-  if (slurm_load_node_single(&raw, writable.data(), SHOW_ALL) != SLURM_SUCCESS)
-    return slurm_error("ask slurmctld about node " + name, errno);
-  const std::unique_ptr<node_info_msg_t, decltype(&slurm_free_node_info_msg)> answer(
-      raw, slurm_free_node_info_msg);
-  if (answer->record_count != 1)
-    return Error{ErrorCode::kNotFound, "slurmctld knows no node " + name};
-  const node_info_t& record = answer->node_array[0];
+  const auto answer = load_node(name);
+  if (!answer) return answer.error();
+  const node_info_t& record = (*answer)->node_array[0];
   NodeView view;
   view.draining = (record.node_state & (NODE_STATE_DRAIN | NODE_STATE_FAIL)) != 0;
   view.reason = record.reason ? record.reason : "";
   view.controller_started_unix_s = *started;
+  const auto base = record.node_state & NODE_STATE_BASE;
+  view.busy = base == NODE_STATE_ALLOCATED || base == NODE_STATE_MIXED ||
+              (record.node_state & NODE_STATE_COMPLETING) != 0;
+  view.gpus_used = gpus_used_in_gres(record.gres_used ? record.gres_used : "");
+  view.token = node_token_in(record.comment ? record.comment : "");
   return view;
 }
 
@@ -156,29 +182,67 @@ Result<ClusterState> SlurmClient::cluster_state() {
   return state;
 }
 
+Result<JobView> SlurmClient::job(JobId job) {
+  const auto answer = load_job(job);
+  if (!answer) return answer.error();
+  const slurm_job_info_t* first = (*answer)->job_array;
+  const auto* end = first + (*answer)->record_count;
+  const auto* found =
+      std::find_if(first, end, [&](const auto& record) { return record.job_id == job.value; });
+  return view_of(found == end ? *first : *found);
+}
+
+Status SlurmClient::set_comment(JobId job, const std::string& comment) {
+  job_desc_msg_t update;
+  slurm_init_job_desc_msg(&update);
+  std::string text = comment;
+  update.job_id = job.value;
+  update.comment = text.data();
+  if (slurm_update_job(&update) != SLURM_SUCCESS)
+    return slurm_error("comment job " + std::to_string(job.value), errno);
+  return Done{};
+}
+
+Result<std::string> SlurmClient::address_of(const std::string& node) {
+  const auto answer = load_node(node);
+  if (!answer) return answer.error();
+  const node_info_t& record = (*answer)->node_array[0];
+  return std::string(record.node_addr ? record.node_addr : node.c_str());
+}
+
 Result<std::vector<std::string>> SlurmClient::nodes_of_job(JobId job) {
-  const auto about = "ask slurmctld about job " + std::to_string(job.value);
-  job_info_msg_t* raw = nullptr;
-  if (slurm_load_job(&raw, job.value, SHOW_ALL) != SLURM_SUCCESS) return slurm_error(about, errno);
-  const std::unique_ptr<job_info_msg_t, decltype(&slurm_free_job_info_msg)> answer(
-      raw, slurm_free_job_info_msg);
-  const char* nodes = answer->record_count > 0 ? answer->job_array[0].nodes : nullptr;
+  const auto answer = load_job(job);
+  if (!answer) return answer.error();
+  const char* nodes = (*answer)->job_array[0].nodes;
   return nodes && *nodes ? expand_hostlist(nodes) : std::vector<std::string>();
 }
 
-Status SlurmClient::drain(const std::string& node, const std::optional<std::string>& reason) {
-  update_node_msg_t update;
-  slurm_init_update_node_msg(&update);
-  std::string names = node;
-  std::string text = reason.value_or("");
-  update.node_names = names.data();
-  if (reason) {
-    update.reason = text.data();
-    update.reason_uid = ::getuid();
+Result<JobOnNode> SlurmClient::job_on_node(JobId job, const std::string& node) {
+  const auto about = "ask slurmctld about job " + std::to_string(job.value);
+  job_info_msg_t* raw = nullptr;
+  if (slurm_load_job(&raw, job.value, SHOW_ALL | SHOW_DETAIL) != SLURM_SUCCESS)
+    return slurm_error(about, errno);
+  const std::unique_ptr<job_info_msg_t, decltype(&slurm_free_job_info_msg)> answer(
+      raw, slurm_free_job_info_msg);
+  for (std::uint32_t i = 0; i < answer->record_count; ++i) {
+    const slurm_job_info_t& record = answer->job_array[i];
+    if (record.job_id != job.value) continue;  // another task of its array
+    const auto state = state_of(record);
+    const auto gres = gres_on_node(record, node);
+    if (!gres) return gres.error();
+    return JobOnNode{record.user_id,
+                     state == JobState::kRunning || state == JobState::kSuspended ||
+                         (record.job_state & (JOB_COMPLETING | JOB_CONFIGURING)) != 0,
+                     gpus_used_in_gres(*gres)};
   }
-  update.node_state = NODE_STATE_DRAIN;
-  if (slurm_update_node(&update) != SLURM_SUCCESS) return slurm_error("drain node " + node, errno);
-  return Done{};
+  return Error{ErrorCode::kNotFound, about + ": it knows no such job"};
+}
+
+Result<int> SlurmClient::gpus_of_node(const std::string& name) {
+  const auto answer = load_node(name);
+  if (!answer) return answer.error();
+  const char* gres = (*answer)->node_array[0].gres;
+  return gres ? gpus_in_gres(gres) : 0;
 }
 
 Status SlurmClient::requeue(JobId job, bool hold) {
@@ -189,6 +253,17 @@ Status SlurmClient::requeue(JobId job, bool hold) {
   return Done{};
 }
 
+// The drop-in stands in PluginDir before Slurm's own plugins; the other has a name of its own.
+Result<bool> SlurmClient::hides_gpus() {
+  slurm_conf_t* conf = nullptr;
+  if (slurm_load_ctl_conf(0, &conf) != SLURM_SUCCESS)
+    return slurm_error("read slurmctld's configuration", errno);
+  const std::string type = conf->select_type ? conf->select_type : "";
+  const std::string directories = conf->plugindir ? conf->plugindir : "";
+  slurm_free_ctl_conf(conf);
+  return type == "select/acrf" || directories.find("/acrf/dropin") != std::string::npos;
+}
+
 Result<std::string> SlurmClient::state_directory() {
   slurm_conf_t* conf = nullptr;
   if (slurm_load_ctl_conf(0, &conf) != SLURM_SUCCESS)
@@ -196,6 +271,20 @@ Result<std::string> SlurmClient::state_directory() {
   const std::string directory = conf->state_save_location ? conf->state_save_location : "";
   slurm_free_ctl_conf(conf);
   return directory;
+}
+
+Result<std::string> SlurmClient::slurmd_spool_directory(const std::string& node) {
+  slurm_conf_t* conf = nullptr;
+  if (slurm_load_ctl_conf(0, &conf) != SLURM_SUCCESS)
+    return slurm_error("read slurmctld's configuration", errno);
+  std::string path = conf->slurmd_spooldir ? conf->slurmd_spooldir : "";
+  slurm_free_ctl_conf(conf);
+  const std::string short_name = short_host_name();
+  for (const auto& [mark, name] : {std::pair{"%h", &short_name}, std::pair{"%n", &node}})
+    for (auto at = path.find(mark); at != std::string::npos;
+         at = path.find(mark, at + name->size()))
+      path.replace(at, 2, *name);
+  return path;
 }
 
 }  // namespace acrf

@@ -28,9 +28,10 @@ void BlockErrorRule::look(const GpuSample& sample, std::int64_t now_s, Charges& 
     charges.push_back({{"xgmi_error", Severity::kCritical, Scope::kFabric, Action::kCheckFabric},
                        "xGMI errors in two readings in a row"});
   if (sample.vendor == "amd" && sample.retired_pages_pending.value_or(0) > 0)
-    charges.push_back({{"bad_page_pending", Severity::kWarning, Scope::kGpu, Action::kResetGpu},
-                       std::to_string(*sample.retired_pages_pending) +
-                           " bad pages wait for a reset to be taken out of use"});
+    charges.push_back(
+        {{"bad_page_pending", Severity::kCritical, Scope::kGpu, Action::kResetGpu, true},
+         std::to_string(*sample.retired_pages_pending) +
+             " bad pages wait for a reset to be taken out of use"});
   if (sample.retired_pages_failed.value_or(0) > 0)
     charges.push_back({{"bad_page_failed", Severity::kCritical, Scope::kGpu, Action::kDrain},
                        std::to_string(*sample.retired_pages_failed) +
@@ -39,8 +40,9 @@ void BlockErrorRule::look(const GpuSample& sample, std::int64_t now_s, Charges& 
     charges.push_back({{"gpu_wedged", Severity::kCritical, Scope::kGpu, Action::kResetGpu},
                        "the device is wedged until it is reset"});
   if (sample.repair_reset.value_or(0) != 0)
-    charges.push_back({{"gpu_repair_pending", Severity::kWarning, Scope::kGpu, Action::kResetGpu},
-                       "a reset would complete a repair"});
+    charges.push_back(
+        {{"gpu_repair_pending", Severity::kCritical, Scope::kGpu, Action::kResetGpu, true},
+         "a reset would complete a repair"});
   const auto health = sample.memory_health.value_or(0);
   if (health == kMemoryReplace)
     charges.push_back({{"memory_replace", Severity::kCritical, Scope::kGpu, Action::kRma},

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/conf_line.h"
-#include "core/counter_window.h"
 #include "core/node_verdict.h"
+#include "core/reading_window.h"
 
 namespace acrf {
 
@@ -48,6 +48,8 @@ std::string to_line(const CheckRule& rule);
 struct CheckResult {
   std::optional<int> exit_code;  // nothing: it was killed, crashed or could not be started
   std::string text;              // its first line, or what went wrong
+  std::string output = {};       // the first 4 kB of all it printed
+  bool late = false;             // it was killed because its time was up
 };
 
 // One check's results over time.

@@ -126,6 +126,7 @@ std::optional<Event> event_of(const LineVerdict& line) {
   event.xid = line.xid;
   event.sxid = line.sxid;
   event.caused_by = line.caused_by;
+  event.pid = line.pid;
   event.location = line.location;
   event.shadowed = line.shadowed;
   event.ruled_by_site = line.ruled_by_site;

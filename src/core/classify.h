@@ -24,6 +24,7 @@ struct LineVerdict {
   std::string location;              // inside the GPU: "GPC1/TPC3", "link 14"
   std::string suspect;               // who else may be to blame: "peer", "link", "cable"
   std::optional<int> caused_by;      // the Xid that a line names as its cause
+  std::optional<std::uint64_t> pid;  // the process that it names
   int rank = 0;                      // 0: the line opens no incident
   bool known = false;                // a rule knows the line
   std::optional<Action> shadowed;    // what a rule in Mode=shadow would ask for

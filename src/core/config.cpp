@@ -27,13 +27,15 @@ std::optional<std::string> assign(Config& config, const Setting& setting, std::s
     return std::nullopt;
   }
   if (const auto* mode = std::get_if<Mode Config::*>(&setting.field)) {
-    if (equals_ignoring_case(value, "observe")) {
-      config.*(*mode) = Mode::kObserve;
-    } else if (equals_ignoring_case(value, "enforce")) {
-      config.*(*mode) = Mode::kEnforce;
-    } else {
-      return "must be observe or enforce";
-    }
+    const auto parsed = parse_mode(value);
+    if (!parsed) return "must be observe or enforce";
+    config.*(*mode) = *parsed;
+    return std::nullopt;
+  }
+  if (const auto* share = std::get_if<Share Config::*>(&setting.field)) {
+    const auto parsed = parse_share(value);
+    if (!parsed) return "must be a percentage, such as 5%, or a number of nodes";
+    config.*(*share) = *parsed;
     return std::nullopt;
   }
   if (const auto* flag = std::get_if<bool Config::*>(&setting.field)) {
@@ -105,55 +107,52 @@ bool opens_with(std::string_view line, std::string_view key) {
          equals_ignoring_case(trim(line.substr(0, equals)), key);
 }
 
-Status add_policy(Config& config, std::string_view line, int number, std::string_view origin) {
+// A line of its own kind, such as "Policy=NAME Key=value ...". `name_of` tells two of a kind apart;
+// those without a name may be given any number of times.
+template <typename Rule>
+Status add_rule(std::vector<Rule>& rules, std::string_view kind, std::string_view line, int number,
+                std::string_view origin, Result<Rule> (*parse)(const ConfLine&, std::string_view),
+                std::string (*name_of)(const Rule&)) {
   auto parsed = parse_conf_lines(line, origin);
-  if (!parsed) return conf_error(origin, number, "a Policy is a line of Key=value, without blanks");
+  if (!parsed)
+    return conf_error(origin, number,
+                      "a " + std::string(kind) + " is a line of Key=value, without blanks");
   parsed->front().number = number;
-  auto rule = parse_policy_rule(parsed->front(), origin);
+  auto rule = parse(parsed->front(), origin);
   if (!rule) return rule.error();
-  for (const auto& other : config.policies)
-    if (other.name == rule->name)
+  const auto name = name_of(*rule);
+  for (const auto& other : rules)
+    if (!name.empty() && name_of(other) == name)
       return conf_error(
           origin, number,
-          "Policy " + rule->name + " is already on line " + std::to_string(other.line));
-  config.policies.push_back(std::move(*rule));
+          std::string(kind) + " " + name + " is already on line " + std::to_string(other.line));
+  rules.push_back(std::move(*rule));
   return Done{};
 }
 
-Status add_fault(Config& config, std::string_view line, int number, std::string_view origin) {
-  auto parsed = parse_conf_lines(line, origin);
-  if (!parsed) return conf_error(origin, number, "a Fault is a line of Key=value, without blanks");
-  parsed->front().number = number;
-  auto rule = parse_fault_rule(parsed->front(), origin);
-  if (!rule) return rule.error();
-  for (const auto& other : config.faults)
-    if (other.key() == rule->key())
-      return conf_error(
-          origin, number,
-          "Fault " + rule->key() + " is already on line " + std::to_string(other.line));
-  config.faults.push_back(std::move(*rule));
-  return Done{};
-}
-
-Status add_check(Config& config, std::string_view line, int number, std::string_view origin) {
-  auto parsed = parse_conf_lines(line, origin);
-  if (!parsed) return conf_error(origin, number, "a Check is a line of Key=value, without blanks");
-  parsed->front().number = number;
-  auto rule = parse_check_rule(parsed->front(), origin);
-  if (!rule) return rule.error();
-  for (const auto& other : config.checks)
-    if (other.name == rule->name)
-      return conf_error(
-          origin, number,
-          "Check " + rule->name + " is already on line " + std::to_string(other.line));
-  config.checks.push_back(std::move(*rule));
-  return Done{};
+template <typename Rule>
+std::string name_in(const Rule& rule) {
+  return rule.name;
 }
 
 Status add_line(Config& config, std::string_view line, int number, std::string_view origin) {
-  if (opens_with(line, "Policy")) return add_policy(config, line, number, origin);
-  if (opens_with(line, "Fault")) return add_fault(config, line, number, origin);
-  if (opens_with(line, "Check")) return add_check(config, line, number, origin);
+  const auto add = [&](auto& rules, std::string_view kind, auto parse, auto name_of) {
+    return add_rule(rules, kind, line, number, origin, parse, name_of);
+  };
+  if (opens_with(line, "Policy"))
+    return add(config.policies, "Policy", parse_policy_rule, name_in<PolicyRule>);
+  if (opens_with(line, "Fault"))
+    return add(
+        config.faults, "Fault", parse_fault_rule,
+        +[](const FaultRule& rule) { return rule.key(); });
+  if (opens_with(line, "Check"))
+    return add(config.checks, "Check", parse_check_rule, name_in<CheckRule>);
+  if (opens_with(line, "Partition"))
+    return add(config.partitions, "Partition", parse_partition_rule, name_in<PartitionRule>);
+  if (opens_with(line, "Maintenance"))
+    return add(config.maintenance, "Maintenance", parse_maintenance, name_in<Maintenance>);
+  if (opens_with(line, "Notify"))
+    return add(config.notifies, "Notify", parse_notify_rule, name_in<NotifyRule>);
   return take_line(config, line, number, origin);
 }
 
@@ -168,7 +167,12 @@ const std::vector<Setting>& settings() {
        "Where acrf-healthd reads kernel records: /dev/kmsg, journal (the system's journal), or a "
        "file of lines in /dev/kmsg's format."},
       {"StateDir", &Config::state_dir, 0, 0,
-       "Directory of acrf-healthd's incident records and its place in the kernel log."},
+       "Directory of acrf-healthd's incident records, its place in the kernel log and the audit "
+       "log."},
+      {"AuditDays", &Config::audit_days, 1, 36500,
+       "Days after which entries of the audit log are removed."},
+      {"AuditSize", &Config::audit_size_mb, 1, 100000,
+       "Megabytes that the audit log may take; the oldest entries are removed first."},
       {"NvmlLibrary", &Config::nvml_library, 0, 0,
        "NVIDIA's management library, opened at run time. Empty: no NVIDIA sampling."},
       {"DcgmLibrary", &Config::dcgm_library, 0, 0,
@@ -191,6 +195,10 @@ const std::vector<Setting>& settings() {
       {"FileSystems", &Config::file_systems, 0, 0,
        "Mount points to look at, separated by commas. Shared ones are reported and never drain a "
        "node."},
+      {"JobAttribution", &Config::job_attribution, 0, 0,
+       "Whether acrf-healthd finds out which job, user and step has each GPU. It asks slurmctld "
+       "once for each job that comes to the node. Off: faults of programs are never held against a "
+       "GPU."},
       {"NodeRoot", &Config::node_root, 0, 0,
        "Test clusters only: a directory that stands before /sys, /proc and /dev in node checks."},
       {"AdviceUrl", &Config::advice_url, 0, 0,
@@ -202,8 +210,45 @@ const std::vector<Setting>& settings() {
       {"AdviceModel", &Config::advice_model, 0, 0, "The model's name at the endpoint."},
       {"AdviceKeyFile", &Config::advice_key_file, 0, 0,
        "File with the endpoint's key, readable by root only. Empty: no key is sent."},
+      {"GpuQuarantine", &Config::gpu_quarantine, 0, 0,
+       "on: a fault of one GPU takes that GPU from the jobs and its node serves on; needs "
+       "select/acrf "
+       "in slurmctld, without which the node is drained. off: the node is drained."},
+      {"ResetProgram", &Config::reset_program, 0, 0,
+       "Program that resets a GPU. Empty: the one that comes with ACRF, for NVIDIA and AMD. none: "
+       "no reset is tried. Arguments of all four programs: node, GPU's UUID, its PCI address, "
+       "class "
+       "of the fault, incident; '-' for a GPU where the node itself is meant. Exit code 0: done; "
+       "77: not possible here."},
+      {"RebootProgram", &Config::reboot_program, 0, 0,
+       "Program that reboots this node, which is drained and empty then. Empty or none: people "
+       "reboot it."},
+      {"TestProgram", &Config::test_program, 0, 0,
+       "Program that tests the node before it is returned. Empty: the one that comes with ACRF, "
+       "which "
+       "runs DCGM's diagnostics. none: nothing is returned automatically."},
+      {"ReplaceProgram", &Config::replace_program, 0, 0,
+       "Program that is told once when a part has to be replaced. Empty or none: nobody is."},
+      {"ResetTimeLimit", &Config::reset_time_limit_s, 1, 86400,
+       "Seconds that ResetProgram, RebootProgram and ReplaceProgram may take to do or begin it."},
+      {"RebootTimeLimit", &Config::reboot_time_limit_s, 1, 86400,
+       "Seconds within which a node that was told to reboot is back."},
+      {"TestTimeLimit", &Config::test_time_limit_s, 1, 86400, "Seconds that TestProgram may take."},
+      {"DrainTimeLimit", &Config::drain_time_limit_s, 1, 100000000,
+       "Seconds after which a drained node whose jobs have not ended is left to people."},
+      {"ProbationTime", &Config::probation_time_s, 0, 10000000,
+       "Seconds that a returned node or GPU is on probation: small jobs only while other nodes "
+       "fit, "
+       "and a further fault is treated one step harder."},
+      {"MaxRemedies", &Config::max_remedies, 1, 1000,
+       "Resets and reboots of one node in seven days after which only people treat it."},
+      {"MaxFaults", &Config::max_faults, 1, 1000,
+       "Faults of one part in a day after which only people treat it."},
       {"RequeueKillWait", &Config::requeue_kill_wait_s, 0, 600,
        "Seconds between SIGTERM and SIGKILL for a requeued job on a node that ACRF drained."},
+      {"RequeuesPerMinute", &Config::requeues_per_minute, 0, 100000,
+       "The most requeued jobs that are let go before Slurm's own delay in a minute, in the whole "
+       "cluster. 0: no limit."},
       {"MaxRequeues", &Config::max_requeues, 0, 1000,
        "Restarts because of hardware after which a job is held instead; --acrf-max-requeues may "
        "lower it."},
@@ -233,6 +278,24 @@ const std::vector<Setting>& settings() {
        "Jobs of at least this many GPUs keep off nodes of medium risk while others fit."},
       {"RiskJobHours", &Config::risk_job_hours, 1, 100000,
        "Jobs with at least this time limit, in hours, do so too."},
+      {"MaxDrainsPerHour", &Config::max_drains_per_hour, 0, 0,
+       "The most nodes of a partition that ACRF may drain, or take GPUs from, within an hour: a "
+       "percentage of its GPU nodes (of few nodes, at least two or half of them), or a number."},
+      {"MaxDrained", &Config::max_drained, 0, 0,
+       "The most nodes of a partition that ACRF may hold drained at one time, in the same forms."},
+      {"MaxDrainedNodes", &Config::max_drained_nodes, 0, 1000000,
+       "The most nodes of the whole cluster that ACRF may hold drained at one time. 0: no such "
+       "limit."},
+      {"MinHealthy", &Config::min_healthy, 0, 0,
+       "ACRF drains nothing that would leave fewer GPU nodes of the cluster in service, whoever "
+       "took the others out: a percentage or a number."},
+      {"MaxDrainsPerSwitch", &Config::max_drains_per_switch, 0, 1000000,
+       "The most nodes of one switch or block of topology.conf that ACRF may drain within an hour "
+       "for the fabric, power, cooling or a file system."},
+      {"CommonCauseNodes", &Config::common_cause_nodes, 0, 1000000,
+       "When so many nodes have a fault of one class within CommonCauseTime, or so many of one "
+       "switch any fault, it is no fault of the nodes: ACRF drains none of them. 0: never."},
+      {"CommonCauseTime", &Config::common_cause_time_s, 1, 3600, "Seconds, for CommonCauseNodes."},
   };
   return kSettings;
 }
@@ -264,6 +327,8 @@ std::string setting_value(const Config& config, const Setting& setting) {
     return std::string(mode_name(config.*(*mode)));
   if (const auto* flag = std::get_if<bool Config::*>(&setting.field))
     return config.*(*flag) ? "on" : "off";
+  if (const auto* share = std::get_if<Share Config::*>(&setting.field))
+    return to_text(config.*(*share));
   return std::to_string(config.*std::get<int Config::*>(setting.field));
 }
 
@@ -281,6 +346,23 @@ std::string expand_node(std::string_view pattern, std::string_view node) {
   return path;
 }
 
-std::string_view mode_name(Mode mode) { return mode == Mode::kEnforce ? "enforce" : "observe"; }
+bool enforces_anywhere(const Config& config) {
+  return config.mode == Mode::kEnforce ||
+         std::any_of(config.partitions.begin(), config.partitions.end(),
+                     [](const PartitionRule& rule) { return rule.mode == Mode::kEnforce; });
+}
+
+Mode mode_for_node(const Config& config, const std::vector<std::string>& partitions) {
+  const auto mode_of = [&](const std::string& name) {
+    const auto rule = std::find_if(config.partitions.begin(), config.partitions.end(),
+                                   [&](const PartitionRule& other) { return other.name == name; });
+    return rule == config.partitions.end() ? config.mode : rule->mode.value_or(config.mode);
+  };
+  if (partitions.empty()) return config.mode;
+  const bool all_enforce =
+      std::all_of(partitions.begin(), partitions.end(),
+                  [&](const std::string& name) { return mode_of(name) == Mode::kEnforce; });
+  return all_enforce ? Mode::kEnforce : Mode::kObserve;
+}
 
 }  // namespace acrf

@@ -11,17 +11,22 @@
 
 #include "core/check_rule.h"
 #include "core/fault_rule.h"
+#include "core/maintenance.h"
+#include "core/mode.h"
+#include "core/notify_rule.h"
+#include "core/partition_rule.h"
 #include "core/policy_rule.h"
 #include "core/result.h"
+#include "core/share.h"
 
 namespace acrf {
-
-enum class Mode { kObserve, kEnforce };
 
 struct Config {
   Mode mode = Mode::kObserve;
   std::string kernel_log = "/dev/kmsg";
   std::string state_dir = "/var/lib/acrf";
+  int audit_days = 365;
+  int audit_size_mb = 64;
   std::string nvml_library = "libnvidia-ml.so.1";
   std::string dcgm_library;
   std::string rocm_smi_library;
@@ -30,11 +35,22 @@ struct Config {
   int sample_interval_s = 5;
   int probe_timeout_s = 10;
   int node_check_interval_s = 30;
+  bool job_attribution = true;
   std::string file_systems;
   std::string node_root;
   std::string advice_url, advice_model, advice_key_file;
   std::string advice_api = "openai";
+  bool gpu_quarantine = false;
+  std::string reset_program, reboot_program, test_program, replace_program;
+  int reset_time_limit_s = 120;
+  int reboot_time_limit_s = 1800;
+  int test_time_limit_s = 1800;
+  int drain_time_limit_s = 7 * 86400;
+  int probation_time_s = 86400;
+  int max_remedies = 5;
+  int max_faults = 5;
   int requeue_kill_wait_s = 1;
+  int requeues_per_minute = 120;
   int max_requeues = 8;
   int max_node_requeues = 20;
   int max_preemptions = 1000;
@@ -46,16 +62,27 @@ struct Config {
   int placement_budget_us = 10000;
   int risk_job_gpus = 64;
   int risk_job_hours = 24;
+  Share max_drains_per_hour{2, true};
+  Share max_drained{5, true};
+  int max_drained_nodes = 100;
+  Share min_healthy{80, true};
+  int max_drains_per_switch = 1;
+  int common_cause_nodes = 3;
+  int common_cause_time_s = 600;
 
   std::vector<PolicyRule> policies;  // in the order of their lines
   std::vector<FaultRule> faults;
   std::vector<CheckRule> checks;
+  std::vector<PartitionRule> partitions;
+  std::vector<Maintenance> maintenance;
+  std::vector<NotifyRule> notifies;
 
   std::map<std::string, int> line_of;  // setting -> line that set it; absent: the default holds
 };
 
 struct Setting {
-  using Field = std::variant<Mode Config::*, std::string Config::*, int Config::*, bool Config::*>;
+  using Field = std::variant<Mode Config::*, std::string Config::*, int Config::*, bool Config::*,
+                             Share Config::*>;
   std::string_view name;
   Field field;
   int min = 0;  // range of an int Field
@@ -75,6 +102,10 @@ std::string setting_value(const Config& config, const Setting& setting);
 // "%n" in a path stands for the node's name, as in slurm.conf; "%%" for a percent sign.
 std::string expand_node(std::string_view pattern, std::string_view node);
 
-std::string_view mode_name(Mode mode);
+// Some node may be acted on.
+bool enforces_anywhere(const Config& config);
+
+// The most careful of the modes of the node's partitions; Mode where no Partition line says one.
+Mode mode_for_node(const Config& config, const std::vector<std::string>& partitions);
 
 }  // namespace acrf

@@ -39,6 +39,11 @@ void PresenceRule::look(const GpuSample& sample, std::int64_t now_s, Charges& ch
   if (reset_required_.update(now_s, sample.reset_required))
     charges.push_back({{"gpu_reset_required", Severity::kCritical, Scope::kGpu, Action::kResetGpu},
                        "the driver says that the GPU needs a reset"});
+  if (!sample.persistence) return;
+  persisted_ = persisted_ || *sample.persistence != 0;
+  if (persistence_off_.update(now_s, persisted_ && *sample.persistence == 0))
+    charges.push_back({{"persistence_lost", Severity::kWarning, Scope::kGpu, Action::kWatch},
+                       "persistence mode was on and is off"});
 }
 
 void PcieReplayRule::look(const GpuSample& sample, std::int64_t now_s, Charges& charges) {
@@ -72,23 +77,34 @@ void ThermalRule::look(const GpuSample& sample, std::int64_t now_s, Charges& cha
                     sample.slowdown_thermal.value_or(0) != 0 ||
                     sample.slowdown_power.value_or(0) != 0;
   minutes_.add(now_s, slow ? 1 : 0);
-  const bool lasting = lasting_.update(now_s, slowed_down());
   if (slowed_down())
     charges.push_back({{"hw_slowdown", Severity::kWarning, Scope::kGpu, Action::kWatch},
                        "the hardware held the clocks down in 6 of 10 minutes"});
-  if (lasting)
-    charges.push_back({{"hw_slowdown_lasting", Severity::kCritical, Scope::kGpu, Action::kWatch},
-                       "the hardware has held the clocks down for half an hour"});
-  const bool core_hot = sample.temperature_c && sample.slowdown_c && *sample.slowdown_c > 0 &&
-                        *sample.temperature_c >= *sample.slowdown_c;
-  const bool memory_hot = sample.memory_temperature_c && sample.memory_max_c &&
-                          *sample.memory_max_c > 0 &&
-                          *sample.memory_temperature_c >= *sample.memory_max_c;
-  if (hot_.update(now_s, core_hot || memory_hot))
+  if (slow_for_long_.update(now_s, slowed_down()))
+    charges.push_back(
+        {{"hw_slowdown_lasting", Severity::kCritical, Scope::kGpu, Action::kDrain, true},
+         "the hardware has held the clocks down for half an hour"});
+  look_at_temperature(sample, now_s, charges);
+}
+
+void ThermalRule::look_at_temperature(const GpuSample& sample, std::int64_t now_s,
+                                      Charges& charges) {
+  const auto reaches = [](Reading value, Reading limit) {
+    return value && limit && *limit > 0 && *value >= *limit;
+  };
+  const bool at_limit = reaches(sample.temperature_c, sample.slowdown_c) ||
+                        reaches(sample.memory_temperature_c, sample.memory_max_c);
+  is_hot_ = hot_.update(now_s, at_limit);
+  const std::string readings = " at or above the device's own limit: GPU " +
+                               std::to_string(sample.temperature_c.value_or(0)) + " C, memory " +
+                               std::to_string(sample.memory_temperature_c.value_or(0)) + " C";
+  if (is_hot_)
     charges.push_back({{"temperature_limit", Severity::kWarning, Scope::kGpu, Action::kWatch},
-                       "for 5 minutes at or above the device's own limit: GPU " +
-                           std::to_string(sample.temperature_c.value_or(0)) + " C, memory " +
-                           std::to_string(sample.memory_temperature_c.value_or(0)) + " C"});
+                       "for 5 minutes" + readings});
+  if (hot_for_long_.update(now_s, at_limit))
+    charges.push_back(
+        {{"temperature_limit_lasting", Severity::kCritical, Scope::kGpu, Action::kDrain, true},
+         "for half an hour" + readings});
 }
 
 void RecoveryActionRule::look(const GpuSample& sample, std::int64_t, Charges& charges) {

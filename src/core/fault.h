@@ -70,7 +70,9 @@ struct Event {
   bool blames_peer = false;                // the line says that the other end is to blame
   std::optional<Action> shadowed;          // what a rule in Mode=shadow would ask for
   bool ruled_by_site = false;              // a Fault line says what it means: history adds nothing
+  std::optional<std::uint64_t> pid;        // of the process that the line names
   std::optional<std::uint64_t> job, user;  // who had the GPU then; nothing: not known
+  std::string step;                        // of the job: "0", "batch"; empty: not known
 };
 
 // "0000:1a:00", or the part of the node.

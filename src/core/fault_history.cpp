@@ -42,7 +42,11 @@ constexpr RepeatRule kRepeats[] = {
     {"ib_flap", 5, kDay, 5, Action::kDrain, kSuspectRank},
 };
 
-std::string key_of(const Event& event) { return event.boot_id + "@" + place_of(event); }
+std::string place_key(const Event& event) { return event.boot_id + "@" + place_of(event); }
+
+std::string key_of(const Event& event) {
+  return event.part.empty() && !event.gpu_uuid.empty() ? event.gpu_uuid : place_key(event);
+}
 
 bool is_program_fault(const Event& event) {
   return event.xid && std::find(std::begin(kProgramXids), std::end(kProgramXids), *event.xid) !=
@@ -70,6 +74,7 @@ void drop_oldest(std::map<std::string, std::int64_t>& times) {
 
 void FaultHistory::judge(Event& event) {
   if (event.verdict.action == Action::kIgnore) return;
+  adopt_place(event);
   record(event);
   if (is_bus_fault(event) || event.xid == 122 || event.xid == 123) {
     hardware_[key_of(event)] = event.unix_s;
@@ -107,11 +112,76 @@ void FaultHistory::record(const Event& event) {
                        event.unix_s - place.back().unix_s <= 5;
   if (!is_echo) place.push_back({event.unix_s, label, event.location, event.job, event.user});
   forget_old(place, event.unix_s);
+  bound_places();
+}
+
+void FaultHistory::bound_places() {
   if (places_.size() <= kMostPlaces) return;
   places_.erase(std::min_element(places_.begin(), places_.end(), [](const auto& a, const auto& b) {
     const auto newest = [](const Place& past) { return past.empty() ? 0 : past.back().unix_s; };
     return newest(a.second) < newest(b.second);
   }));
+}
+
+// What was seen at the place before the GPU's UUID was known is the GPU's.
+void FaultHistory::adopt_place(const Event& event) {
+  const auto key = key_of(event), old = place_key(event);
+  if (key == old) return;
+  if (auto past = places_.extract(old)) {
+    auto& place = places_[key];
+    for (auto& one : past.mapped()) place.push_back(std::move(one));
+    std::stable_sort(place.begin(), place.end(),
+                     [](const Past& a, const Past& b) { return a.unix_s < b.unix_s; });
+  }
+  if (auto hardware = hardware_.extract(old)) {
+    auto& last = hardware_[key];
+    last = std::max(last, hardware.mapped());
+  }
+}
+
+namespace {
+
+std::string number_or_dash(std::optional<std::uint64_t> number) {
+  return number ? std::to_string(*number) : "-";
+}
+
+}  // namespace
+
+// "past KEY TIME LABEL LOCATION JOB USER", and "hardware KEY TIME"; words are encoded.
+std::string FaultHistory::to_text() const {
+  const auto word = [](const std::string& text) { return text.empty() ? "-" : encode_word(text); };
+  std::string text;
+  for (const auto& [key, place] : places_)
+    for (const auto& past : place)
+      text += "past " + word(key) + " " + std::to_string(past.unix_s) + " " + word(past.label) +
+              " " + word(past.location) + " " + number_or_dash(past.job) + " " +
+              number_or_dash(past.user) + "\n";
+  for (const auto& [key, unix_s] : hardware_)
+    text += "hardware " + word(key) + " " + std::to_string(unix_s) + "\n";
+  return text;
+}
+
+void FaultHistory::take_text(std::string_view text) {
+  for (const auto line : split(text, '\n')) {
+    const auto words = split(line, ' ');
+    if (words.size() < 3) continue;
+    const auto key = decode_word(words[1]);
+    const auto unix_s = parse_unsigned(words[2]);
+    if (!key || !unix_s || *unix_s > INT64_MAX) continue;
+    const auto at = static_cast<std::int64_t>(*unix_s);
+    if (words[0] == "hardware" && words.size() == 3) hardware_[*key] = at;
+    if (words[0] != "past" || words.size() != 7) continue;
+    const auto label = decode_word(words[3]), location = decode_word(words[4]);
+    if (!label || !location) continue;
+    auto& place = places_[*key];
+    // In the order of time, and no more than would have been kept.
+    if (!place.empty() && place.back().unix_s > at) continue;
+    place.push_back({at, *label, *location == "-" ? "" : *location, parse_unsigned(words[5]),
+                     parse_unsigned(words[6])});
+    if (place.size() > kMostPerPlace) place.pop_front();
+    bound_places();
+  }
+  while (hardware_.size() > kMostPlaces) drop_oldest(hardware_);
 }
 
 const FaultHistory::Place* FaultHistory::place(const Event& event) const {
@@ -145,7 +215,7 @@ bool FaultHistory::comes_from_many_users(const Event& event) const {
 
 bool FaultHistory::follows_hardware(const Event& event) const {
   const auto found = hardware_.find(key_of(event));
-  if (found == hardware_.end() || event.xid != 31) return false;
+  if (found == hardware_.end()) return false;
   const auto since = event.unix_s - found->second;
   if (since < 0) return false;
   const auto* past = place(event);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The fence of a checkpoint directory: for each job the highest restart that has been there. A
-// writer of a lower restart lost its node and must not publish over the restarted job.
+// The fence of a checkpoint directory: for each job the highest restart that has been there, and
+// within it the highest step that a launcher started anew. A writer of a lower one lost its node
+// and must not publish over the restarted job.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +19,12 @@ inline constexpr std::string_view kFenceName = ".acrf-fence";
 struct Fence {
   std::uint64_t job_id = 0;
   unsigned restart = 0;
+  unsigned failover = 0;  // how often the step was started anew within the restart
 
   bool operator==(const Fence&) const = default;
 };
 
-// "JOBID.RESTART", as in ACRF_FENCE.
+// "JOBID.RESTART" or "JOBID.RESTART.FAILOVER", as in ACRF_FENCE.
 Result<Fence> parse_fence(std::string_view text);
 std::string to_text(const Fence& fence);
 
@@ -30,7 +32,7 @@ std::string to_text(const Fence& fence);
 std::vector<Fence> parse_fences(std::string_view text);
 std::string format_fences(const std::vector<Fence>& fences);
 
-// Error when a later restart of the job holds the fence.
+// Error when a later restart or failover of the job holds the fence.
 Status check_fence(const std::vector<Fence>& fences, const Fence& mine);
 
 // Puts the fence up for its job; a higher one stays. Keeps the last 32 jobs. False when nothing

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/counter_window.h"
 #include "core/node_verdict.h"
+#include "core/reading_window.h"
 
 namespace acrf {
 

@@ -25,7 +25,8 @@ struct Charge {
 };
 using Charges = std::vector<Charge>;
 
-// Lost, or asking for a reset: the driver's own word, two readings in a row.
+// Lost, or asking for a reset: the driver's own word, two readings in a row. Persistence that was on
+// and is not any more is watched: the driver then leaves, with its counters, between two jobs.
 class PresenceRule {
  public:
   void look(const GpuSample& sample, std::int64_t now_s, Charges& charges);
@@ -33,6 +34,8 @@ class PresenceRule {
  private:
   Persistent lost_;
   Persistent reset_required_;
+  bool persisted_ = false;
+  Persistent persistence_off_{60};
 };
 
 // Uncorrectable errors by how often they came, remapped rows, retired pages. Corrected errors are
@@ -98,19 +101,24 @@ class PcieReplayRule {
   Persistent degraded_{60};
 };
 
-// Clocks held down by the hardware, and temperatures at the device's own limits. Watched only: the
-// job goes on, slowly, and its node is to be drained at the job's end.
+// Clocks held down by the hardware, and temperatures at the device's own limits: watched at first;
+// what lasts drains the node when its jobs have ended, for they go on, slowly.
 class ThermalRule {
  public:
   void look(const GpuSample& sample, std::int64_t now_s, Charges& charges);
 
-  // In at least 6 of the last 10 minutes.
-  bool slowed_down() const { return minutes_.reaching(1) >= 6; }
+  // Slowed down in at least 6 of the last 10 minutes, or at its limit for 5.
+  bool suffers() const { return slowed_down() || is_hot_; }
 
  private:
+  bool slowed_down() const { return minutes_.reaching(1) >= 6; }
+  void look_at_temperature(const GpuSample& sample, std::int64_t now_s, Charges& charges);
+
   CounterWindows minutes_{10};
-  Persistent lasting_{1800};
+  Persistent slow_for_long_{1800};
   Persistent hot_{300};
+  Persistent hot_for_long_{1800};
+  bool is_hot_ = false;
 };
 
 // The driver's own verdict, obeyed once two readings agree. A value that ACRF does not know is

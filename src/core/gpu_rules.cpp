@@ -20,13 +20,15 @@ std::int64_t clear_after_s(std::string_view fault_class) {
 
 // Heat or lack of power that several GPUs of a node share is no GPU's fault: a quarter of them, and
 // at least two.
-void excuse_shared_slowdown(Charges& charges, std::size_t slow, std::size_t all) {
-  if (slow < 2 || slow * 4 < all) return;
+void excuse_shared_heat(Charges& charges, std::size_t suffering, std::size_t all) {
+  if (suffering < 2 || suffering * 4 < all) return;
   for (auto& charge : charges) {
-    if (!starts_with(charge.verdict.fault_class, "hw_slowdown")) continue;
+    if (!starts_with(charge.verdict.fault_class, "hw_slowdown") &&
+        !starts_with(charge.verdict.fault_class, "temperature_limit"))
+      continue;
     charge.verdict = {"cooling_or_power", Severity::kWarning, Scope::kNode, Action::kWatch};
-    charge.evidence = std::to_string(slow) + " of " + std::to_string(all) +
-                      " GPUs have their clocks held down by the hardware at once";
+    charge.evidence = std::to_string(suffering) + " of " + std::to_string(all) +
+                      " GPUs are too hot or held down by the hardware at once";
   }
 }
 
@@ -37,7 +39,9 @@ std::vector<GpuFinding> GpuRules::look(const std::string& source,
   std::vector<GpuFinding> findings;
   std::set<std::string> seen;
   std::vector<std::pair<std::string, Charges>> charged;
-  std::size_t slow = 0;
+  std::size_t suffering = 0;
+  auto& looks = looks_[source];
+  looks.clear();
   for (const auto& sample : samples) {
     const auto identity = identity_of(sample);
     if (identity.empty()) continue;  // says nothing about anybody
@@ -47,10 +51,13 @@ std::vector<GpuFinding> GpuRules::look(const std::string& source,
     gpu.address = sample.address;
     gpu.uuid = sample.uuid;
     charged.emplace_back(key, charges_of(gpu, sample, now_s));
-    slow += gpu.thermal.slowed_down() ? 1 : 0;
+    suffering += gpu.thermal.suffers() ? 1 : 0;
+    looks.push_back({sample.address, sample.uuid, sample.lost, {}});
   }
-  for (auto& [key, charges] : charged) {
-    excuse_shared_slowdown(charges, slow, charged.size());
+  for (std::size_t i = 0; i < charged.size(); ++i) {
+    auto& [key, charges] = charged[i];
+    excuse_shared_heat(charges, suffering, charged.size());
+    for (const auto& charge : charges) looks[i].held.push_back(charge.verdict);
     latch(key, gpus_.at(key), charges, now_s, findings);
   }
   look_for_missing(source, seen, now_s, findings);

@@ -23,11 +23,24 @@ struct GpuFinding {
   std::optional<int> xid = std::nullopt;
 };
 
+// What the last look at a GPU saw.
+struct GpuLook {
+  PciAddress address;
+  std::string uuid;
+  bool lost = false;          // it does not answer, though it is listed
+  std::vector<Verdict> held;  // what holds against it now, told already or not
+};
+
 class GpuRules {
  public:
   // One answer of one source, which names all GPUs that the source sees.
   std::vector<GpuFinding> look(const std::string& source, const std::vector<GpuSample>& samples,
                                std::int64_t now_s);
+
+  // What holds at the next look is told again, though it was told before.
+  void tell_again() { last_held_.clear(); }
+  // The GPUs that the source listed when it last answered.
+  const std::vector<GpuLook>& looks(const std::string& source) { return looks_[source]; }
 
   // What a restart must not forget, as lines of text: what was told in this boot, and when
   // uncorrectable errors came. Nothing of a damaged line is taken over.
@@ -58,7 +71,8 @@ class GpuRules {
   void look_for_missing(const std::string& source, const std::set<std::string>& seen,
                         std::int64_t now_s, std::vector<GpuFinding>& findings);
 
-  std::map<std::string, Gpu> gpus_;          // by source and identity
+  std::map<std::string, Gpu> gpus_;                    // by source and identity
+  std::map<std::string, std::vector<GpuLook>> looks_;  // by source
   std::map<Latch, std::int64_t> last_held_;  // what was told and has not been over for long
 };
 

@@ -13,11 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "core/reading_window.h"
 #include "core/xid.h"
 
 namespace acrf {
-
-using Reading = std::optional<std::uint64_t>;  // nothing: unknown
 
 // One NVLink. Error counts are there only when the GPU's totals have grown, or on NVLink 5.
 struct LinkSample {

@@ -91,6 +91,7 @@ Result<std::vector<std::string>> expand_hostlist(std::string_view text) {
   for (std::size_t i = 0; i <= text.size(); ++i) {
     if (i < text.size() && text[i] == '[') ++depth;
     if (i < text.size() && text[i] == ']') --depth;
+    if (depth < 0) return invalid(text, "a bracket closes that was not opened");
     if (i < text.size() && (text[i] != ',' || depth > 0)) continue;
     const auto word = trim(text.substr(start, i - start));
     start = i + 1;

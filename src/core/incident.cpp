@@ -65,6 +65,14 @@ void add_once(std::vector<std::string>& list, const std::string& item) {
   if (list.size() < kMostNotes && !holds(list, item)) list.push_back(item);
 }
 
+// How soon the node is taken out of service.
+enum class Urgency { kNever, kAtJobEnd, kAtOnce };
+
+Urgency urgency_of(const Verdict& verdict) {
+  if (!evacuates(verdict)) return Urgency::kNever;
+  return verdict.at_job_end ? Urgency::kAtJobEnd : Urgency::kAtOnce;
+}
+
 int strength(Action action) {
   switch (action) {
     case Action::kIgnore: return 0;
@@ -155,10 +163,11 @@ Change IncidentTracker::open(const Event& event) {
   incident.lines = 0;
   burst.last_event_s = event.unix_s;
   burst.evacuated = evacuates(event.verdict);
+  burst.was_urgent = urgency_of(event.verdict) == Urgency::kAtOnce;
   note_event(burst, event);
   incident.count = 1;
   blame_ends(burst, event);
-  Change change{Change::Kind::kOpened, incident, burst.evacuated};
+  Change change{Change::Kind::kOpened, incident, burst.evacuated, false};
   bursts_.push_back(std::move(burst));
   forget_oldest();
   return change;
@@ -222,7 +231,7 @@ std::optional<Change> IncidentTracker::join(Burst& burst, const Event& event) {
     ++incident.lines;
     burst.reopens_s = event.unix_s;
     incident.outcome = "the driver says that nothing is needed any more";
-    return Change{Change::Kind::kClosed, incident, false};
+    return Change{Change::Kind::kClosed, incident, false, false};
   }
   const bool is_new = note_event(burst, event);
   const bool is_root_kind = label_of(event) == label_of(incident.root);
@@ -231,28 +240,43 @@ std::optional<Change> IncidentTracker::join(Burst& burst, const Event& event) {
   } else {
     add_once(incident.companions, label_of(event));
   }
-  const auto& root = incident.root.verdict;
-  // The driver's own word on what the GPU needs, or the same fault with more behind it.
-  const bool strengthens =
-      (event.xid == 154 || is_root_kind) && strength(event.verdict.action) > strength(root.action);
-  const bool is_here = place_of(event) == place_of(incident.root);
-  // What takes the node out of service is never hidden behind something that does not.
-  const bool acts_now = evacuates(event.verdict);
-  const bool outranks = acts_now != evacuates(root) ? acts_now : event.rank > incident.root.rank;
-  const bool keeps_root = strengthens && is_here && event.rank <= incident.root.rank;
-  bool changed = strengthens || outranks;
-  if (keeps_root) {
-    incident.root.verdict.action = event.verdict.action;
-    incident.root.verdict.severity = std::max(root.severity, event.verdict.severity);
-  } else if (changed) {
-    set_root(burst, event);
-  }
+  bool changed = strengthen_root(burst, event);
   changed |= blame_ends(burst, event);
   if (!changed) return std::nullopt;
-  const bool acts = evacuates(incident.root.verdict);
-  Change change{Change::Kind::kStronger, incident, acts && !burst.evacuated};
+  auto& root = incident.root.verdict;
+  // Jobs that are being brought elsewhere are not called back.
+  if (burst.was_urgent) root.at_job_end = false;
+  const bool acts = evacuates(root);
+  const bool is_urgent = urgency_of(root) == Urgency::kAtOnce;
+  Change change{Change::Kind::kStronger, incident, acts && !burst.evacuated,
+                burst.evacuated && is_urgent && !burst.was_urgent};
   burst.evacuated |= acts;
+  burst.was_urgent |= is_urgent;
   return change;
+}
+
+// True when the event gave the burst another root, or the root a stronger verdict.
+bool IncidentTracker::strengthen_root(Burst& burst, const Event& event) {
+  auto& incident = burst.incident;
+  auto& root = incident.root.verdict;
+  // The driver's own word on what the GPU needs, or the same fault with more behind it.
+  const bool strengthens = (event.xid == 154 || label_of(event) == label_of(incident.root)) &&
+                           strength(event.verdict.action) > strength(root.action);
+  // What takes the node out of service is never hidden behind something that does not, nor what
+  // brings its jobs elsewhere at once behind something that can wait.
+  const auto before = urgency_of(root);
+  const auto now = urgency_of(event.verdict);
+  const bool outranks = now != before ? now > before : event.rank > incident.root.rank;
+  if (!strengthens && !outranks) return false;
+  const bool is_here = place_of(event) == place_of(incident.root);
+  if (!strengthens || !is_here || event.rank > incident.root.rank) {
+    set_root(burst, event);
+    return true;
+  }
+  root.action = event.verdict.action;
+  root.severity = std::max(root.severity, event.verdict.severity);
+  if (now > before) root.at_job_end = event.verdict.at_job_end;
+  return true;
 }
 
 std::optional<Change> IncidentTracker::observe(const Event& event) {
@@ -271,6 +295,7 @@ void IncidentTracker::update(const Incident& incident) {
     known.incident = incident;
     known.last_event_s = incident.root.unix_s;
     known.evacuated = evacuates(incident.root.verdict);
+    known.was_urgent = urgency_of(incident.root.verdict) == Urgency::kAtOnce;
     add_once(known.incident.places, place_of(incident.root));
     bursts_.push_back(std::move(known));
     forget_oldest();
@@ -281,6 +306,11 @@ void IncidentTracker::update(const Incident& incident) {
   if (incident.closed_unix_s == 0) return;
   const auto echo_s = incident.taken_over ? 0 : kEchoSeconds;
   burst->reopens_s = std::max(burst->reopens_s, incident.closed_unix_s + echo_s);
+}
+
+void IncidentTracker::forget_acting() {
+  std::erase_if(bursts_,
+                [](const Burst& burst) { return evacuates(burst.incident.root.verdict); });
 }
 
 std::vector<Incident> IncidentTracker::incidents() const {

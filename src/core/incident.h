@@ -32,11 +32,14 @@ struct Incident {
   std::string node;
   Event root;
   Phase phase = Phase::kSeen;
-  bool enforced = false;            // Mode at the time it was opened
-  std::int64_t drained_unix_s = 0;  // when this incident last drained its node
-  std::int64_t closed_unix_s = 0;   // when its handling ended; 0: it has not, or there was none
-  bool taken_over = false;          // it ended because an admin resumed the node
-  std::string outcome;              // for people: what was done
+  bool enforced = false;               // Mode at the time it was opened
+  std::optional<int> gpu_index;        // of the root's GPU, as Slurm counts; nothing: not known
+  int node_gpus = 0;                   // that the node should have
+  std::optional<int> quarantined_gpu;  // this GPU alone is kept from jobs, in Slurm's numbers
+  std::int64_t drained_unix_s = 0;     // when this incident last drained its node
+  std::int64_t closed_unix_s = 0;      // when its handling ended; 0: it has not, or there was none
+  bool taken_over = false;             // it ended because an admin resumed the node
+  std::string outcome;                 // for people: what was done
 
   // What the burst holds so far.
   int count = 1;                        // events of the root's kind; lines within 5 s are one
@@ -62,6 +65,7 @@ struct Change {
   Kind kind = Kind::kOpened;
   Incident incident;
   bool newly_evacuates = false;  // it takes the node out of service, and did not before
+  bool newly_urgent = false;     // it did so when the jobs had ended, and now does at once
 };
 
 class IncidentTracker {
@@ -73,13 +77,18 @@ class IncidentTracker {
   // Takes the event into the burst it belongs to: events of one place less than 180 s apart, or,
   // for faults that come back for hours, of one class within three. Faults of NVLink and the bus
   // and a GPU that is lost belong together across places, as do the faults of one program on many
-  // GPUs. The earliest event of the highest rank is the root. An incident whose handling has ended
-  // takes in only what follows within a minute, and none at all if an admin has resumed the node:
-  // the node may be in service again, and the next event deserves a look. Nothing: no news.
+  // GPUs. The earliest event of the highest rank is the root; what takes the node out of service
+  // goes before what does not, and what does so at once before what waits for the jobs' end. An
+  // incident whose handling has ended takes in only what follows within a minute, and none at all
+  // if an admin has resumed the node: the node may be in service again, and the next event deserves
+  // a look. Nothing: no news.
   std::optional<Change> observe(const Event& event);
 
   // Makes known an incident that was recorded before a restart, or that its handling has ended.
   void update(const Incident& incident);
+
+  // What takes the node out of service is news again when it shows again.
+  void forget_acting();
 
   // All that are remembered, the oldest first.
   std::vector<Incident> incidents() const;
@@ -93,6 +102,7 @@ class IncidentTracker {
     std::map<std::string, int> blame;             // place -> link pairs it is an end of
     std::map<std::string, Event> link_events;     // place -> its first event of a link
     bool evacuated = false;
+    bool was_urgent = false;
   };
 
   Burst* find_burst(const Event& event);
@@ -100,6 +110,7 @@ class IncidentTracker {
   Change open(const Event& event);
   std::optional<Change> join(Burst& burst, const Event& event);
   static bool note_event(Burst& burst, const Event& event);
+  static bool strengthen_root(Burst& burst, const Event& event);
   static void set_root(Burst& burst, const Event& event);
   static bool blame_ends(Burst& burst, const Event& event);
   void forget_oldest();

@@ -14,7 +14,8 @@ Inventory::Inventory(int nodes)
       untouched_(nodes),
       quarantined_(nodes),
       suspect_(nodes),
-      risky_(nodes) {
+      risky_(nodes),
+      on_probation_(nodes) {
   kinds_.emplace_back(kMostGpus);
 }
 
@@ -49,6 +50,7 @@ void Inventory::set(int position, const NodeState& state) {
   quarantined_.put(position, (state.health.quarantined & state.gpus) != 0);
   suspect_.put(position, state.health.suspect);
   risky_.put(position, state.health.risk > 0);
+  on_probation_.put(position, state.health.probation);
   if (plans && state.gpus) {
     most_gpus_ = std::max(most_gpus_, std::min(std::popcount(state.gpus), kMostGpus));
     least_cpus_ = std::min(least_cpus_, state.cpus);

@@ -52,11 +52,12 @@ class Inventory {
   const NodeSet& with_gpus(int gpus) const { return able_[static_cast<std::size_t>(gpus)]; }
   const NodeSet* of_type(std::uint32_t type) const;
   const NodeSet& untouched() const { return untouched_; }  // no job has CPUs, memory or GPUs there
-  bool all_sound() const { return unsound_ == 0; }         // the next three are empty
+  bool all_sound() const { return unsound_ == 0; }         // the next four are empty
   const NodeSet& quarantined() const { return quarantined_; }  // with a GPU in quarantine
   const NodeSet& suspect() const { return suspect_; }
   const NodeSet& risky() const { return risky_; }  // risk above 0
-  int most_gpus() const { return most_gpus_; }     // on any node
+  const NodeSet& on_probation() const { return on_probation_; }
+  int most_gpus() const { return most_gpus_; }  // on any node
   // No node has less than this: smaller requests fit every untouched node.
   std::uint32_t least_cpus() const { return least_cpus_; }
   std::uint64_t least_memory_mb() const { return least_memory_mb_; }
@@ -67,7 +68,7 @@ class Inventory {
   std::deque<GpuGroups> kinds_;
   std::vector<NodeSet> free_, able_;
   std::map<std::uint32_t, NodeSet> types_;
-  NodeSet untouched_, quarantined_, suspect_, risky_;
+  NodeSet untouched_, quarantined_, suspect_, risky_, on_probation_;
   int most_gpus_ = 0, unsound_ = 0;
   std::uint32_t least_cpus_ = ~0u;
   std::uint64_t least_memory_mb_ = ~0ull;

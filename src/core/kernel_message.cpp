@@ -140,8 +140,16 @@ void take_device(KernelMessage& split) {
 }  // namespace
 
 KernelMessage split_kernel_message(std::string_view message) {
-  take_event_number(message);
-  if (take_prefix(message, "[Hardware Error]: ")) return {"hwerr", {}, trim(message), false};
+  const bool is_numbered = take_event_number(message);
+  if (take_prefix(message, "[Hardware Error]: ")) {
+    const auto body = trim(message);
+    // Only what firmware left behind at its last breath, in the boot before, comes without a
+    // number.
+    const bool is_old = !is_numbered && starts_with(body, "event severity: ");
+    return {is_old ? "bert" : "hwerr", {}, body, false};
+  }
+  // First, because a process has any name that its user likes, "NVRM: GPU" too.
+  if (const auto body = after_process(message)) return {"process", {}, *body, false};
   if (const auto drm = split_drm(message)) return *drm;
   KernelMessage split{"kernel", {}, message, false};
   const auto word = first_word(message);
@@ -161,7 +169,6 @@ KernelMessage split_kernel_message(std::string_view message) {
     if (split.subject == "kernel") split.body = message;
     return split;
   }
-  if (const auto body = after_process(message)) return {"process", {}, *body, false};
   return split;
 }
 

@@ -21,6 +21,11 @@ Verdict uncorrectable_verdict(std::size_t in_week, std::size_t in_month) {
   return {"ecc_uncorrectable", Severity::kCritical, Scope::kGpu, Action::kResetGpu};
 }
 
+// The GPU serves on; the reset that it waits for can wait for its jobs.
+Verdict at_job_end(const char* fault_class) {
+  return {fault_class, Severity::kCritical, Scope::kGpu, Action::kResetGpu, true};
+}
+
 }  // namespace
 
 void MemoryRule::remember_uncorrectable(std::int64_t unix_s) {
@@ -66,8 +71,7 @@ void MemoryRule::look_at_spares(const GpuSample& sample, std::int64_t now_s, Cha
     charges.push_back({{"row_remap_failure", Severity::kCritical, Scope::kGpu, Action::kRma},
                        "a memory row could not be remapped"});
   if (sample.remap_pending.value_or(0) != 0)
-    charges.push_back({{"row_remap_pending", Severity::kWarning, Scope::kGpu, Action::kResetGpu},
-                       "a remapped row waits for a reset"});
+    charges.push_back({at_job_end("row_remap_pending"), "a remapped row waits for a reset"});
   if (sample.remapped_uncorrected.value_or(0) >= kSuspectRemaps)
     charges.push_back({{"row_remap_many", Severity::kWarning, Scope::kGpu, Action::kWatch},
                        std::to_string(*sample.remapped_uncorrected) +
@@ -88,8 +92,7 @@ void MemoryRule::look_at_spares(const GpuSample& sample, std::int64_t now_s, Cha
                        std::to_string(retired) + " retired pages, more than one in a week"});
   if (sample.retired_pages_pending.value_or(0) != 0)
     charges.push_back(
-        {{"page_retirement_pending", Severity::kWarning, Scope::kGpu, Action::kResetGpu},
-         "a page waits for a reset to be retired"});
+        {at_job_end("page_retirement_pending"), "a page waits for a reset to be retired"});
 }
 
 }  // namespace acrf

@@ -24,12 +24,10 @@ void append(std::vector<Finding>& all, std::vector<Finding> more) {
 std::vector<Finding> MemoryControllerRule::observe(const MemoryControllerReading& reading,
                                                    std::int64_t now_s) {
   std::vector<Finding> findings;
-  if (reading.corrected && storm_.observe(*reading.corrected, now_s))
+  if (storm_.observe(now_s, reading.corrected))
     findings.push_back({watch("edac_corrected_storm"), reading.name,
                         "at least 60 corrected memory errors a minute"});
-  if (!reading.uncorrected) return findings;
-  uncorrected_.observe(*reading.uncorrected, now_s);
-  if (const auto errors = uncorrected_.growth(now_s); errors > 0)
+  if (const auto errors = uncorrected_.observe(now_s, reading.uncorrected); errors > 0)
     findings.push_back(
         {{"edac_uncorrected", Severity::kCritical, Scope::kNode, Action::kDrain, true},
          reading.name,
@@ -39,18 +37,13 @@ std::vector<Finding> MemoryControllerRule::observe(const MemoryControllerReading
 
 std::vector<Finding> PcieRule::observe(const PcieReading& reading, std::int64_t now_s) {
   std::vector<Finding> findings;
-  if (reading.correctable && correctable_.observe(*reading.correctable, now_s))
+  if (correctable_.observe(now_s, reading.correctable))
     findings.push_back({watch("pcie_correctable_storm"), reading.device,
                         "at least 100 corrected PCIe errors a minute"});
-  if (reading.nonfatal) {
-    nonfatal_.observe(*reading.nonfatal, now_s);
-    if (const auto errors = nonfatal_.growth(now_s); errors > 0)
-      findings.push_back({watch("pcie_nonfatal"), reading.device,
-                          std::to_string(errors) + " nonfatal PCIe errors in an hour"});
-  }
-  if (!reading.fatal) return findings;
-  fatal_.observe(*reading.fatal, now_s);
-  if (const auto errors = fatal_.growth(now_s); errors > 0) {
+  if (const auto errors = nonfatal_.observe(now_s, reading.nonfatal); errors > 0)
+    findings.push_back({watch("pcie_nonfatal"), reading.device,
+                        std::to_string(errors) + " nonfatal PCIe errors in an hour"});
+  if (const auto errors = fatal_.observe(now_s, reading.fatal); errors > 0) {
     const Verdict on_gpu{"pcie_fatal", Severity::kCritical, Scope::kGpu, Action::kRebootNode};
     findings.push_back({reading.is_gpu ? on_gpu : watch("pcie_fatal"), reading.device,
                         std::to_string(errors) + " fatal PCIe errors"});

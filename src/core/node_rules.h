@@ -9,21 +9,21 @@
 #include <string>
 #include <vector>
 
-#include "core/counter_window.h"
 #include "core/node_verdict.h"
 #include "core/port_rule.h"
+#include "core/reading_window.h"
 
 namespace acrf {
 
 struct MemoryControllerReading {
   std::string name;  // "mc0"
-  std::optional<std::uint64_t> corrected, uncorrected;
+  Reading corrected, uncorrected;
 };
 
 struct PcieReading {
   std::string device;  // "0000:1a:00.0"
   bool is_gpu = false;
-  std::optional<std::uint64_t> correctable, nonfatal, fatal;
+  Reading correctable, nonfatal, fatal;
 };
 
 struct GpuCountReading {
@@ -33,7 +33,7 @@ struct GpuCountReading {
 };
 
 struct MemoryReading {
-  std::optional<std::uint64_t> total_kb, available_kb, corrupted_kb;
+  Reading total_kb, available_kb, corrupted_kb;
 };
 
 struct StuckProcess {
@@ -62,7 +62,7 @@ class MemoryControllerRule {
 
  private:
   MinuteRate storm_{60, 3, 5};
-  CounterWindow uncorrected_{INT64_MAX / 2};  // for as long as the boot lasts
+  SlidingGrowth uncorrected_{INT64_MAX / 2};  // for as long as the boot lasts
 };
 
 class PcieRule {
@@ -71,8 +71,8 @@ class PcieRule {
 
  private:
   MinuteRate correctable_{100, 3, 5};
-  CounterWindow nonfatal_{3600};
-  CounterWindow fatal_{INT64_MAX / 2};
+  SlidingGrowth nonfatal_{3600};
+  SlidingGrowth fatal_{INT64_MAX / 2};
 };
 
 class GpuCountRule {

@@ -108,6 +108,7 @@ void Placement::split_into_tiers(const NodeSet& eligible) {
       return true;
     });
     set_apart(risky);
+    if (many_nodes_ || request_.risk_limit <= 100) set_apart(inventory_.on_probation());
   }
   if (inventory_.has_weights()) split_by_weight();
 }
@@ -336,6 +337,7 @@ bool Placement::place_equal(int gpus, NodeSet& eligible, Plan& plan) {
   const int wanted = std::min(most, eligible.count());
   if (wanted < request_.min_nodes) return false;
   if (wanted < most) keep_fitting(eligible, gpus, divide_up(request_.total_cpus, wanted));
+  many_nodes_ = wanted > 1;
   if (!choose(eligible, wanted, gpus)) return false;
   const GpuMask aligned = aligned_gpus(gpus);
   for (const int position : chosen_)
@@ -359,6 +361,7 @@ bool Placement::place_total(NodeSet& eligible, Plan& plan) {
   const auto cpus_for = [&](int gpus) {
     return divide_up(static_cast<std::int64_t>(request_.total_cpus) * gpus, total);
   };
+  many_nodes_ = nodes > 1;
   const NodeSet all = eligible;
   keep_fitting(eligible, full > 0 ? most : rest, cpus_for(full > 0 ? most : rest));
   if (full == 0 || rest == 0) {
@@ -394,6 +397,7 @@ bool Placement::place_scattered(const NodeSet& eligible, Plan& plan) {
       usable, step,
       divide_up(static_cast<std::int64_t>(request_.total_cpus) * step, request_.total_gpus));
   usable.subtract(inventory_.suspect());
+  usable.subtract(inventory_.on_probation());
   if (avoid_) usable.subtract(*avoid_);
   const auto room = [&](int position) {
     return std::popcount(inventory_.node(position).healthy_free()) / step * step;

@@ -93,6 +93,7 @@ class Placement {
   std::int64_t cost_ = 0, runner_up_ = -1;
   bool certified_ = false;
   int avoidable_ = 0;
+  bool many_nodes_ = false;  // the job spans nodes
 };
 
 }  // namespace acrf

@@ -11,6 +11,7 @@ namespace {
 constexpr std::string_view kTokenPrefix = "acrf:";
 constexpr std::uint64_t kMostRequeues = 1000;
 constexpr std::uint64_t kMostSpares = 10'000;
+constexpr std::uint64_t kMostNodes = 1'000'000;
 constexpr std::pair<std::string_view, int> kRiskLevels[] = {
     {"low", 25}, {"medium", 50}, {"high", 75}};
 constexpr std::pair<std::string_view, RecoveryPolicy> kRecoveries[] = {
@@ -105,6 +106,10 @@ Status set_spares(JobPolicy& policy, std::string_view value) {
   return set_count(policy.spares, "spares", value, kMostSpares);
 }
 
+Status set_min_nodes(JobPolicy& policy, std::string_view value) {
+  return set_count(policy.min_nodes, "min-nodes", value, kMostNodes);
+}
+
 Status set_shape(JobPolicy& policy, std::string_view value) {
   const auto shape = parse_shape(value);
   if (!shape) return option_refusal("topology", value, "must be pack, spread, block or any");
@@ -174,6 +179,10 @@ std::span<const PolicyOption, kPolicyOptionCount> policy_options() {
        "hold the job instead of requeueing it once hardware has stopped it N times",
        set_max_requeues},
       {"spares", "N", "with failover: how many of the job's nodes are spares", set_spares},
+      {"min-nodes", "N",
+       "with failover: go on with N nodes or more when the spares are used up (default: 0, never "
+       "with fewer)",
+       set_min_nodes},
       {"topology", "pack|spread|block|any",
        "where the job's nodes shall be: pack (the default) close together, block on as few leaf "
        "switches as possible, spread over failure domains, any wherever it disturbs others least",
@@ -210,6 +219,7 @@ std::string to_token(const JobPolicy& policy) {
   if (policy.checkpoint_cost_s > 0)
     add("checkpoint-cost", std::to_string(policy.checkpoint_cost_s) + "s");
   if (policy.spares > 0) add("spares", std::to_string(policy.spares));
+  if (policy.min_nodes > 0) add("min-nodes", std::to_string(policy.min_nodes));
   if (policy.shape != plain.shape) add("topology", name_of(policy.shape));
   if (policy.excluded_risk) add("exclude-risk", level_of_risk(policy.excluded_risk));
   return token;

@@ -28,7 +28,8 @@ struct JobPolicy {
   std::optional<CheckpointInterval> checkpoint_interval;  // absent: the job's own business
   int checkpoint_cost_s = 0;                              // 0: not declared
   int max_requeues = 0;
-  int spares = 0;  // nodes of the allocation that wait for one of the others to fail
+  int spares = 0;     // nodes of the allocation that wait for one of the others to fail
+  int min_nodes = 0;  // an elastic job goes on with that many; 0: it is not elastic
   Shape shape = Shape::kPack;
   int excluded_risk = 0;  // nodes of this risk or more are avoided; 0: the site decides
 
@@ -43,7 +44,7 @@ struct PolicyOption {
   Status (*set)(JobPolicy& policy, std::string_view value);
 };
 
-inline constexpr int kPolicyOptionCount = 10;
+inline constexpr int kPolicyOptionCount = 11;
 std::span<const PolicyOption, kPolicyOptionCount> policy_options();
 
 // One option as typed, by its name without "--acrf-". An Error says what is allowed; sbatch and

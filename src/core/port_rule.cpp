@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Limits: gpud (drop, flap), Azure's node health checks (carrier losses), NVSentinel (error rates).
+// Limits: gpud (drop, flap), Azure's node health checks (carrier losses), NVSentinel (rates of
+// symbol errors, recoveries, receive errors, acknowledgements, slow restarts); the others are ours
+// and all rates lead to no action.
 #include "core/port_rule.h"
 
 #include <algorithm>
@@ -15,6 +17,21 @@ constexpr std::uint64_t kCarrierLosses = 5;
 constexpr std::uint64_t kSymbolErrorsPerHour = 120;
 constexpr std::uint64_t kRecoveriesPerMinute = 5;
 
+struct RateRule {
+  const char* fault_class;
+  Reading PortReading::*counter;
+  std::uint64_t per_minute;  // in 2 of 3 minutes
+  const char* what;
+};
+constexpr RateRule kRates[] = {
+    {"ib_local_link_integrity", &PortReading::integrity_errors, 1, "local link integrity errors"},
+    {"ib_receive_errors", &PortReading::receive_errors, 600, "damaged packets received"},
+    {"ib_ack_timeouts", &PortReading::ack_timeouts, 60, "timeouts of acknowledgements"},
+    {"roce_icrc_errors", &PortReading::icrc_errors, 1, "packets with a wrong checksum"},
+    {"roce_retransmits", &PortReading::retransmits, 600, "adaptive retransmissions"},
+    {"roce_slow_restarts", &PortReading::slow_restarts, 600, "slow restarts"},
+};
+
 Verdict drain_at_job_end(const char* fault_class) {
   return {fault_class, Severity::kCritical, Scope::kFabric, Action::kDrain, true};
 }
@@ -25,51 +42,71 @@ Verdict watch(const char* fault_class) {
 
 }  // namespace
 
+PortRule::PortRule() {
+  for (const auto& rule : kRates) rates_.emplace_back(rule.per_minute, 2, 3);
+}
+
 void PortRule::follow_link(bool active, std::int64_t now_s) {
   if (!active) {
     if (was_active_ && !down_since_s_) {
       down_since_s_ = now_s;
-      seen_losses_.add(1, now_s);
+      seen_losses_.add(now_s, 1);
     }
     if (down_since_s_ && now_s - *down_since_s_ >= kDropSeconds)
       dropped_until_s_ = now_s + kDropLingersSeconds;
     return;
   }
-  if (down_since_s_ && now_s - *down_since_s_ >= kFlapSeconds) flaps_.add(1, now_s);
+  if (down_since_s_ && now_s - *down_since_s_ >= kFlapSeconds) flaps_.add(now_s, 1);
   down_since_s_.reset();
   was_active_ = true;
 }
 
-void PortRule::count(const PortReading& reading, std::int64_t now_s) {
-  if (reading.link_downs) counted_losses_.observe(*reading.link_downs, now_s);
-  if (reading.symbol_errors) symbol_errors_.observe(*reading.symbol_errors, now_s);
-  if (reading.link_recoveries) link_recoveries_.observe(*reading.link_recoveries, now_s);
-}
-
 std::vector<Finding> PortRule::observe(const PortReading& reading, std::int64_t now_s) {
   if (reading.active) follow_link(*reading.active, now_s);
-  count(reading, now_s);
   std::vector<Finding> findings;
-  const auto found = [&](Verdict verdict, const std::string& evidence) {
-    findings.push_back({std::move(verdict), reading.name, evidence});
-  };
-  if (!was_active_) return findings;
-  if (now_s < dropped_until_s_)
-    found(drain_at_job_end("ib_down"),
-          down_since_s_
-              ? "port is down for " + std::to_string(now_s - *down_since_s_) + " s"
-              : "port was down for more than " + std::to_string(kDropSeconds) + " s lately");
-  if (const auto flaps = flaps_.growth(now_s); flaps >= kFlaps)
-    found(drain_at_job_end("ib_flapping"), std::to_string(flaps) + " flaps in 24 hours");
-  const auto losses = std::max(seen_losses_.growth(now_s), counted_losses_.growth(now_s));
-  if (losses >= kCarrierLosses)
-    found(drain_at_job_end("ib_carrier_losses"),
-          std::to_string(losses) + " carrier losses in 24 hours");
-  if (const auto errors = symbol_errors_.growth(now_s); errors > kSymbolErrorsPerHour)
-    found(watch("ib_symbol_errors"), std::to_string(errors) + " symbol errors in an hour");
-  if (const auto recoveries = link_recoveries_.growth(now_s); recoveries > kRecoveriesPerMinute)
-    found(watch("ib_link_recovery"), std::to_string(recoveries) + " link recoveries in a minute");
+  judge_outages(reading, now_s, findings);
+  judge_rates(reading, now_s, findings);
+  if (!was_active_) findings.clear();
   return findings;
+}
+
+void PortRule::judge_outages(const PortReading& reading, std::int64_t now_s,
+                             std::vector<Finding>& findings) {
+  if (now_s < dropped_until_s_)
+    findings.push_back(
+        {drain_at_job_end("ib_down"), reading.name,
+         down_since_s_
+             ? "port is down for " + std::to_string(now_s - *down_since_s_) + " s"
+             : "port was down for more than " + std::to_string(kDropSeconds) + " s lately"});
+  if (const auto flaps = flaps_.sum(now_s); flaps >= kFlaps)
+    findings.push_back({drain_at_job_end("ib_flapping"), reading.name,
+                        std::to_string(flaps) + " flaps in 24 hours"});
+  const auto counted = counted_losses_.observe(now_s, reading.link_downs);
+  if (const auto losses = std::max(seen_losses_.sum(now_s), counted); losses >= kCarrierLosses)
+    findings.push_back({drain_at_job_end("ib_carrier_losses"), reading.name,
+                        std::to_string(losses) + " carrier losses in 24 hours"});
+}
+
+void PortRule::judge_rates(const PortReading& reading, std::int64_t now_s,
+                           std::vector<Finding>& findings) {
+  const auto found = [&](const char* fault_class, const std::string& evidence) {
+    findings.push_back({watch(fault_class), reading.name, evidence});
+  };
+  if (const auto errors = symbol_errors_.observe(now_s, reading.symbol_errors);
+      errors > kSymbolErrorsPerHour)
+    found("ib_symbol_errors", std::to_string(errors) + " symbol errors in an hour");
+  if (const auto recoveries = link_recoveries_.observe(now_s, reading.link_recoveries);
+      recoveries > kRecoveriesPerMinute)
+    found("ib_link_recovery", std::to_string(recoveries) + " link recoveries in a minute");
+  for (std::size_t i = 0; i < rates_.size(); ++i)
+    if (rates_[i].observe(now_s, reading.*kRates[i].counter))
+      found(kRates[i].fault_class, "at least " + std::to_string(kRates[i].per_minute) + " " +
+                                       kRates[i].what + " a minute in 2 of 3 minutes");
+  if (!reading.rate_mbps || !reading.active.value_or(false)) return;
+  best_rate_mbps_ = std::max(best_rate_mbps_, *reading.rate_mbps);
+  if (slow_.observe(*reading.rate_mbps < best_rate_mbps_))
+    found("ib_slow", "the link runs at " + std::to_string(*reading.rate_mbps) + " of " +
+                         std::to_string(best_rate_mbps_) + " Mb/s");
 }
 
 }  // namespace acrf

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counters and K-of-N windows: what the sampling rules are made of. Time comes as an argument.
+// Counters and readings over time: what the rules about GPUs and about the node are made of. Time
+// comes as an argument. What is unknown changes nothing.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <utility>
 
-#include "core/gpu_sample.h"
-
 namespace acrf {
+
+using Reading = std::optional<std::uint64_t>;  // nothing: unknown
 
 // A counter that may start again or wrap: a decrease is a new baseline and counts for nothing, and
 // neither does the first value, which may be years old.
@@ -25,30 +27,94 @@ class Counter {
   Reading last_;
 };
 
+// What was added within the last `window_s` seconds, to about a sixtieth of them.
+class SlidingSum {
+ public:
+  explicit SlidingSum(std::int64_t window_s) : window_s_(window_s) {}
+
+  void add(std::int64_t now_s, std::uint64_t amount);
+  std::uint64_t sum(std::int64_t now_s) const;
+
+ private:
+  std::int64_t window_s_;
+  std::deque<std::pair<std::int64_t, std::uint64_t>> steps_;  // at most 61
+};
+
+// How much a counter has grown within a sliding window.
+class SlidingGrowth {
+ public:
+  explicit SlidingGrowth(std::int64_t window_s) : sum_(window_s) {}
+
+  std::uint64_t observe(std::int64_t now_s, Reading value) {
+    if (const auto grown = counter_.increase(value); grown > 0) sum_.add(now_s, grown);
+    return sum_.sum(now_s);
+  }
+
+ private:
+  Counter counter_;
+  SlidingSum sum_;
+};
+
 // Amounts per window of `seconds`, of which the last `count` are kept.
 class CounterWindows {
  public:
   explicit CounterWindows(int count, std::int64_t seconds = 60)
       : count_(count), seconds_(seconds) {}
 
-  void add(std::int64_t now_s, std::uint64_t amount) {
-    const auto window = now_s / seconds_;
-    if (windows_.empty() || windows_.back().first < window) windows_.emplace_back(window, 0);
-    windows_.back().second += amount;
-    while (windows_.front().first <= window - count_) windows_.pop_front();
-  }
+  void add(std::int64_t now_s, std::uint64_t amount);
 
   // How many of the windows hold at least `limit`.
-  int reaching(std::uint64_t limit) const {
-    int reached = 0;
-    for (const auto& window : windows_) reached += window.second >= limit ? 1 : 0;
-    return reached;
-  }
+  int reaching(std::uint64_t limit) const;
 
  private:
   int count_;
   std::int64_t seconds_;
   std::deque<std::pair<std::int64_t, std::uint64_t>> windows_;
+};
+
+// Holds once `k` things speak for it, and until none does: what hovers about a limit is one case.
+class Hysteresis {
+ public:
+  bool update(int count, int k) {
+    holds_ = count >= k || (holds_ && count > 0);
+    return holds_;
+  }
+  bool holds() const { return holds_; }
+
+ private:
+  bool holds_ = false;
+};
+
+// True readings among the last N: K of them, with hysteresis.
+class KOfN {
+ public:
+  KOfN(int k, int n) : k_(k), n_(n) {}
+
+  bool observe(bool reading);
+  bool holds() const { return hysteresis_.holds(); }
+
+ private:
+  int k_, n_;
+  std::deque<bool> readings_;
+  Hysteresis hysteresis_;
+};
+
+// A counter that grows by at least `limit` a minute in K of N minutes, with hysteresis.
+class MinuteRate {
+ public:
+  MinuteRate(std::uint64_t limit, int k, int n) : limit_(limit), k_(k), minutes_(n) {}
+
+  bool observe(std::int64_t now_s, Reading value) {
+    minutes_.add(now_s, counter_.increase(value));
+    return hysteresis_.update(minutes_.reaching(limit_), k_);
+  }
+
+ private:
+  std::uint64_t limit_;
+  int k_;
+  Counter counter_;
+  CounterWindows minutes_;
+  Hysteresis hysteresis_;
 };
 
 // Holds when a condition was seen in at least two looks in a row, the first and the last of them at
@@ -57,14 +123,7 @@ class Persistent {
  public:
   explicit Persistent(std::int64_t seconds = 0) : seconds_(seconds) {}
 
-  bool update(std::int64_t now_s, bool seen) {
-    if (!seen) {
-      looks_ = 0;
-      return false;
-    }
-    if (looks_++ == 0) since_s_ = now_s;
-    return looks_ >= 2 && now_s - since_s_ >= seconds_;
-  }
+  bool update(std::int64_t now_s, bool seen);
 
  private:
   std::int64_t seconds_;

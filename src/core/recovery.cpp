@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "core/recovery.h"
 
+#include <algorithm>
+
+#include "core/failover.h"
 #include "core/requeue_budget.h"
 
 namespace acrf {
@@ -13,6 +16,10 @@ constexpr std::int64_t kAfterFaultSeconds = 300;
 
 // A drain that is missing for longer than this was not lost by a controller.
 constexpr std::int64_t kMayBeLostSeconds = 600;
+
+// What a launcher gets to restart its step without the node. Shorter than the time for which an
+// incident's effect is watched, so that who gives up waiting still requeues.
+constexpr std::int64_t kLauncherSeconds = 5;
 
 bool died_of(const Incident& incident, const JobView& job) {
   const auto after = job.end_unix_s - incident.root.unix_s;
@@ -31,12 +38,26 @@ bool is_hit(const Incident& incident, const JobView& job) {
   return false;
 }
 
+bool is_left_to_launcher(const Incident& incident, const JobView& job, const JobPolicy& policy) {
+  if (policy.recovery != RecoveryPolicy::kFailover || job.state != JobState::kRunning) return false;
+  const auto launcher = find_launcher(job.comment);
+  if (!launcher) return false;
+  const auto& without = launcher->without;
+  if (std::find(without.begin(), without.end(), incident.node) != without.end()) return true;
+  return launcher->can_lose > 0 && job.seen_unix_s - incident.drained_unix_s < kLauncherSeconds;
+}
+
 }  // namespace
 
 DrainStep plan_drain(const Incident& incident, const NodeView& node, bool controller_was_away,
                      std::int64_t now_unix_s) {
-  if (node.draining)
+  if (incident.quarantined_gpu) {
+    const bool hidden =
+        (node.token.health.quarantined & (GpuMask{1} << *incident.quarantined_gpu)) != 0;
+    if (hidden) return DrainStep::kOurs;
+  } else if (node.draining) {
     return reason_names(node.reason, incident) ? DrainStep::kOurs : DrainStep::kOthers;
+  }
   if (incident.phase == Phase::kSeen) return DrainStep::kDrain;
   const bool other_controller =
       controller_was_away || node.controller_started_unix_s >= incident.drained_unix_s;
@@ -45,15 +66,16 @@ DrainStep plan_drain(const Incident& incident, const NodeView& node, bool contro
   return may_be_lost ? DrainStep::kDrain : DrainStep::kTakenOver;
 }
 
-std::optional<std::string> reason_to_give(const Incident& incident, const NodeView& node) {
+std::optional<std::string> reason_to_give(const std::string& reason, const NodeView& node) {
   if (!node.reason.empty() && !is_acrf_reason(node.reason)) return std::nullopt;
-  return drain_reason(incident);
+  return reason;
 }
 
 JobStep plan_job(const Incident& incident, const JobView& job) {
   if (!job.on_node || !is_hit(incident, job)) return JobStep::kLeave;
   const auto policy = find_policy(job.admin_comment);
   if (!policy || !policy->comes_back()) return JobStep::kLeave;
+  if (is_left_to_launcher(incident, job, *policy)) return JobStep::kLeave;
   const auto used = find_requeue_count(job.admin_comment).of(RequeueCause::kHardware);
   return used < policy->max_requeues ? JobStep::kRequeue : JobStep::kRequeueHeld;
 }

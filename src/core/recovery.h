@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "core/gpu_group.h"
 #include "core/incident.h"
+#include "core/node_health.h"
 #include "core/policy.h"
 
 namespace acrf {
@@ -23,11 +25,14 @@ struct NodeView {
   bool draining = false;  // out of service by DRAIN or FAIL, whatever the base state
   std::string reason;
   std::int64_t controller_started_unix_s = 0;
+  bool busy = false;      // a job has some of it
+  GpuMask gpus_used = 0;  // by jobs
+  NodeToken token = {};   // ACRF's word in its comment
 };
 
 enum class DrainStep {
-  kDrain,      // drain it, with the incident's reason
-  kOurs,       // this incident has drained it already
+  kDrain,      // drain it, with the incident's reason, or put the GPU into quarantine
+  kOurs,       // this incident has done so already
   kOthers,     // drained by somebody else, whose state and reason stay as they are
   kTakenOver,  // this incident had drained it and it no longer is: an admin ended the case
 };
@@ -39,7 +44,7 @@ DrainStep plan_drain(const Incident& incident, const NodeView& node, bool contro
                      std::int64_t now_unix_s);
 
 // The reason to give with a drain; none where the node's record holds somebody else's.
-std::optional<std::string> reason_to_give(const Incident& incident, const NodeView& node);
+std::optional<std::string> reason_to_give(const std::string& reason, const NodeView& node);
 
 enum class JobState { kPending, kRunning, kSuspended, kFailed, kNodeFailed, kOther };
 
@@ -49,8 +54,10 @@ struct JobView {
   bool on_node = false;  // the incident's node is among the job's
   std::int64_t end_unix_s = 0;
   std::uint32_t restarts = 0;
-  int exit_status = 0;        // of a job that has ended: exit code, or 128 + signal
-  std::string admin_comment;  // carries the policy token and the count of requeues
+  int exit_status = 0;           // of a job that has ended: exit code, or 128 + signal
+  std::string admin_comment;     // carries the policy token and the count of requeues
+  std::string comment;           // the user's own, with the word of a launcher
+  std::int64_t seen_unix_s = 0;  // when slurmctld said all this
 };
 
 enum class JobStep {
@@ -59,6 +66,8 @@ enum class JobStep {
   kLeave,        // not ours to touch
 };
 
+// A job whose launcher (core/failover.h) can do without the node is left to it, for some seconds;
+// if the launcher has not got rid of the node by then, the job is requeued like any other.
 JobStep plan_job(const Incident& incident, const JobView& job);
 
 }  // namespace acrf

@@ -58,6 +58,19 @@ bool is_below(std::string_view path, std::string_view root) {
   return take_prefix(path, root) && (path.empty() || path.front() == '/');
 }
 
+Status check_min_nodes(const JobPolicy& policy, const JobFacts& job) {
+  const auto least = std::to_string(policy.min_nodes);
+  if (policy.min_nodes > 0 && policy.recovery != RecoveryPolicy::kFailover)
+    return option_refusal("min-nodes", least, "only with --acrf-policy=failover");
+  const auto running = static_cast<int>(job.nodes) - policy.spares;
+  if (policy.min_nodes > 0 && policy.min_nodes > running)
+    return option_refusal("min-nodes", least,
+                          "must not be more than the job's nodes without its spares, of which "
+                          "there are " +
+                              std::to_string(running));
+  return Done{};
+}
+
 Status check_job(const JobPolicy& policy, const JobFacts& job) {
   const auto name = name_of(policy.recovery);
   if (policy.spares > 0 && policy.recovery != RecoveryPolicy::kFailover)
@@ -67,6 +80,7 @@ Status check_job(const JobPolicy& policy, const JobFacts& job) {
     return option_refusal("spares", std::to_string(policy.spares),
                           "must be less than the job's nodes, of which there are " +
                               std::to_string(job.nodes) + ": ask for more with --nodes");
+  if (const auto checked = check_min_nodes(policy, job); !checked) return checked;
   if (!policy.comes_back()) return Done{};
   if (job.is_heterogeneous) return option_refusal("policy", name, "not for heterogeneous jobs");
   if (!job.is_batch)

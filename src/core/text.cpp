@@ -14,6 +14,18 @@ bool is_word_char(char c) {
          c == '_' || c == '/' || c == '-';
 }
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Takes a number off `text` and gives it without leading zeros, of which the last may be all of it.
+std::string_view take_digits(std::string_view& text) {
+  const auto end = static_cast<std::size_t>(
+      std::find_if_not(text.begin(), text.end(), is_digit) - text.begin());
+  auto digits = text.substr(0, end);
+  text.remove_prefix(end);
+  while (digits.size() > 1 && digits.front() == '0') digits.remove_prefix(1);
+  return digits;
+}
+
 constexpr char kHex[] = "0123456789abcdef";
 
 }  // namespace
@@ -32,6 +44,20 @@ bool equals_ignoring_case(std::string_view a, std::string_view b) {
 
 bool starts_with(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
+}
+
+bool natural_less(std::string_view a, std::string_view b) {
+  while (!a.empty() && !b.empty()) {
+    const auto x = take_digits(a);
+    const auto y = take_digits(b);
+    if (x.size() != y.size() && !x.empty() && !y.empty()) return x.size() < y.size();
+    if (x != y) return (x.empty() ? a.front() : x.front()) < (y.empty() ? b.front() : y.front());
+    if (!x.empty()) continue;
+    if (a.front() != b.front()) return a.front() < b.front();
+    a.remove_prefix(1);
+    b.remove_prefix(1);
+  }
+  return a.empty() && !b.empty();
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {

@@ -14,6 +14,9 @@ std::string_view trim(std::string_view text);
 bool equals_ignoring_case(std::string_view a, std::string_view b);
 bool starts_with(std::string_view text, std::string_view prefix);
 
+// The order in which people count: "n2" before "n10".
+bool natural_less(std::string_view a, std::string_view b);
+
 // The pieces between separators, untrimmed; an empty text gives one empty piece.
 std::vector<std::string_view> split(std::string_view text, char separator);
 

@@ -76,6 +76,13 @@ std::string_view without_process(std::string_view detail) {
   return detail;
 }
 
+std::optional<std::uint64_t> process_in(std::string_view detail) {
+  if (!take_prefix(detail, "pid=")) return std::nullopt;
+  const auto pid = take_unsigned(detail);
+  const bool ends = detail.empty() || detail.front() == ',' || detail.front() == ' ';
+  return pid && *pid > 0 && ends ? pid : std::nullopt;
+}
+
 std::vector<std::uint32_t> registers_in(std::string_view detail) {
   std::vector<std::uint32_t> registers;
   const auto open = detail.rfind("(0x");

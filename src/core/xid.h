@@ -37,6 +37,9 @@ struct Xid {
 // "pid='<unknown>', name=<unknown>, " off the detail. Users choose names: nothing in there counts.
 std::string_view without_process(std::string_view detail);
 
+// The process id in front of the detail; nothing where the driver did not know it.
+std::optional<std::uint64_t> process_in(std::string_view detail);
+
 // The numbers of "(0x0, 0x10000, 0x0)", the last such list in the text.
 std::vector<std::uint32_t> registers_in(std::string_view detail);
 

@@ -205,6 +205,7 @@ LineVerdict judge_xid(const Xid& xid, const Catalog& catalog) {
   line.xid = xid.code;
   line.gpu = xid.gpu;
   line.mig = std::string(xid.mig);
+  line.pid = process_in(xid.detail);
   const auto* row = catalog.find_xid(xid.code);
   if (!row) {
     line.verdict = {"unknown_xid", Severity::kWarning, Scope::kGpu, Action::kWatch};

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// libdcgm without a GPU: health watches answered from the state file. There is no host engine, and
-// a driver version that begins with "old" answers only what DCGM 3 knows.
+// libdcgm without a GPU: health watches and policies answered from the state file. There is no host
+// engine, and a driver version that begins with "old" answers only what DCGM 3 knows. A GPU's
+// reading "dcgm_policy" is the conditions of a policy that somebody else has set.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <map>
+#include <thread>
+#include <vector>
 
 #include "common/dcgm_abi.h"
 #include "fakegpu/state.h"
@@ -43,6 +47,71 @@ void add_incident(Response& response, unsigned gpu, unsigned system, unsigned he
   response.overall = std::max(response.overall, health);
 }
 
+// A group holds one GPU, as the probe uses them.
+struct Group {
+  unsigned gpu = 0;
+  acrf_dcgm_violation_callback* callback = nullptr;
+  std::uint64_t user_data = 0;
+  std::map<unsigned, std::uint64_t> told;  // by condition: the reading that was told last
+};
+std::map<acrf_dcgm_group_t, Group> groups;
+std::map<unsigned, acrf_dcgm_policy> policies;  // by GPU
+
+acrf_dcgm_policy policy_of(unsigned id, const Gpu& gpu) {
+  if (const auto found = policies.find(id); found != policies.end()) return found->second;
+  acrf_dcgm_policy policy = {};
+  policy.conditions = static_cast<unsigned>(gpu.reading("dcgm_policy"));
+  return policy;
+}
+
+std::uint64_t reading_of(const Gpu& gpu, unsigned condition) {
+  switch (condition) {
+    case ACRF_DCGM_POLICY_DBE: return gpu.reading("aggregate_dram_uncorrected");
+    case ACRF_DCGM_POLICY_PCI: return gpu.reading("pcie_replays");
+    case ACRF_DCGM_POLICY_PAGES: return gpu.reading("retired_pages");
+    case ACRF_DCGM_POLICY_THERMAL: return gpu.temperature_c;
+    case ACRF_DCGM_POLICY_POWER: return gpu.power_mw / 1000;
+    case ACRF_DCGM_POLICY_NVLINK: return gpu.reading("nvlink_replay");
+    case ACRF_DCGM_POLICY_XID: return gpu.xids.empty() ? 0 : gpu.xids.back();
+    default: return 0;
+  }
+}
+
+void tell(const Group& group, unsigned condition, std::uint64_t reading, bool old) {
+  acrf_dcgm_violation violation = {};
+  violation.version = static_cast<unsigned>(old ? 24 | 1 << 24 : sizeof violation | 2 << 24);
+  violation.condition = condition;
+  const auto number = static_cast<unsigned>(reading);
+  if (condition == ACRF_DCGM_POLICY_DBE) {
+    violation.detail.dbe.errors = number;
+  } else if (condition == ACRF_DCGM_POLICY_PAGES) {
+    violation.detail.pages.double_bit = number;
+  } else if (condition == ACRF_DCGM_POLICY_NVLINK) {
+    violation.detail.nvlink = {429, number};
+  } else {
+    violation.detail.number = number;
+  }
+  violation.gpu = old ? ~0u : group.gpu;
+  group.callback(&violation, group.user_data);
+}
+
+// Like DCGM's, callbacks come from a thread of its own.
+void tell_violations() {
+  const auto* state = current_state();
+  if (!state) return;
+  const bool old = state->driver.rfind("old", 0) == 0;
+  std::vector<std::thread> threads;
+  for (auto& [id, group] : groups) {
+    if (!group.callback || group.gpu >= state->gpus.size()) continue;
+    for (auto& [condition, told] : group.told) {
+      const auto reading = reading_of(state->gpus[group.gpu], condition);
+      const auto before = std::exchange(told, reading);
+      if (reading > before) threads.emplace_back(tell, std::cref(group), condition, reading, old);
+    }
+  }
+  for (auto& thread : threads) thread.join();
+}
+
 template <typename Response>
 acrf_dcgm_return check(Response& response) {
   const auto* state = current_state();
@@ -56,6 +125,7 @@ acrf_dcgm_return check(Response& response) {
     if (gpu->reading("slowdown_thermal") != 0)
       add_incident(response, id, kThermal, ACRF_DCGM_RESULT_WARN, 13, "Thermal violations");
   }
+  tell_violations();
   return 0;
 }
 
@@ -70,7 +140,64 @@ FAKE_DCGM_EXPORT acrf_dcgm_return dcgmConnect_v2(const char*, acrf_dcgm_connect_
 
 FAKE_DCGM_EXPORT acrf_dcgm_return dcgmStartEmbedded(unsigned, acrf_dcgm_handle_t* handle) {
   *handle = 1;
-  return current_state() ? 0 : kNoConnection;
+  return acrf::fakegpu::look_at_state() ? 0 : kNoConnection;
+}
+
+FAKE_DCGM_EXPORT acrf_dcgm_return dcgmStopEmbedded(acrf_dcgm_handle_t) {
+  groups.clear();
+  policies.clear();
+  return 0;
+}
+
+FAKE_DCGM_EXPORT acrf_dcgm_return dcgmGroupCreate(acrf_dcgm_handle_t, int type, const char*,
+                                                  acrf_dcgm_group_t* group) {
+  if (type != ACRF_DCGM_EMPTY_GROUP) return kNotSupported;
+  *group = groups.size() + 1;
+  groups[*group] = {};
+  return 0;
+}
+
+FAKE_DCGM_EXPORT acrf_dcgm_return dcgmGroupAddEntity(acrf_dcgm_handle_t, acrf_dcgm_group_t group,
+                                                     unsigned entity_group, unsigned entity) {
+  if (groups.count(group) == 0 || entity_group != ACRF_DCGM_ENTITY_GPU || !find_gpu(entity))
+    return kBadParameter;
+  groups[group].gpu = entity;
+  return 0;
+}
+
+FAKE_DCGM_EXPORT acrf_dcgm_return dcgmPolicyGet(acrf_dcgm_handle_t, acrf_dcgm_group_t group,
+                                                int count, acrf_dcgm_policy* found,
+                                                acrf_dcgm_status_t) {
+  const Gpu* gpu = groups.count(group) != 0 ? find_gpu(groups[group].gpu) : nullptr;
+  if (!gpu || count < 1) return kBadParameter;
+  if (!gpu->supports("dcgmPolicyGet")) return kNotSupported;
+  if (found->version != ACRF_DCGM_VERSION(acrf_dcgm_policy, 1)) return kVersionMismatch;
+  *found = policy_of(groups[group].gpu, *gpu);
+  return 0;
+}
+
+FAKE_DCGM_EXPORT acrf_dcgm_return dcgmPolicySet(acrf_dcgm_handle_t, acrf_dcgm_group_t group,
+                                                acrf_dcgm_policy* policy, acrf_dcgm_status_t) {
+  if (groups.count(group) == 0) return kBadParameter;
+  if (policy->version != ACRF_DCGM_VERSION(acrf_dcgm_policy, 1)) return kVersionMismatch;
+  policies[groups[group].gpu] = *policy;
+  return 0;
+}
+
+FAKE_DCGM_EXPORT acrf_dcgm_return dcgmPolicyRegister_v2(acrf_dcgm_handle_t, acrf_dcgm_group_t group,
+                                                        unsigned conditions,
+                                                        acrf_dcgm_violation_callback* callback,
+                                                        std::uint64_t user_data) {
+  const Gpu* gpu = groups.count(group) != 0 ? find_gpu(groups[group].gpu) : nullptr;
+  if (!gpu || !callback) return kBadParameter;
+  auto& registered = groups[group];
+  registered.callback = callback;
+  registered.user_data = user_data;
+  // Only what a policy watches is told.
+  conditions &= policy_of(registered.gpu, *gpu).conditions;
+  for (unsigned bit = 0; bit < ACRF_DCGM_POLICY_CONDITIONS; ++bit)
+    if ((conditions >> bit & 1) != 0) registered.told[1u << bit] = reading_of(*gpu, 1u << bit);
+  return 0;
 }
 
 FAKE_DCGM_EXPORT acrf_dcgm_return dcgmGetAllSupportedDevices(acrf_dcgm_handle_t, unsigned* gpus,
@@ -111,7 +238,7 @@ FAKE_DCGM_EXPORT acrf_dcgm_return dcgmHealthSet_v2(acrf_dcgm_handle_t,
 
 FAKE_DCGM_EXPORT acrf_dcgm_return dcgmHealthCheck(acrf_dcgm_handle_t, acrf_dcgm_group_t,
                                                   void* response) {
-  const auto* state = current_state();
+  const auto* state = acrf::fakegpu::look_at_state();
   const bool old = state && state->driver.rfind("old", 0) == 0;
   unsigned version = 0;
   std::memcpy(&version, response, sizeof version);

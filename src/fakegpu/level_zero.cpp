@@ -52,7 +52,9 @@ acrf_ze_result list_parts(acrf_ze_device_t device, const char* function, unsigne
   return ACRF_ZE_SUCCESS;
 }
 
-acrf_ze_result init() { return current_state() ? ACRF_ZE_SUCCESS : ACRF_ZE_UNINITIALIZED; }
+acrf_ze_result init() {
+  return acrf::fakegpu::look_at_state() ? ACRF_ZE_SUCCESS : ACRF_ZE_UNINITIALIZED;
+}
 
 acrf_ze_result list_drivers(uint32_t* count, acrf_ze_driver_t* drivers) {
   if (drivers && *count > 0) drivers[0] = handle_of<acrf_ze_driver_t>(0);
@@ -132,6 +134,7 @@ FAKE_ZE_EXPORT acrf_ze_result zesDevicePciGetProperties(acrf_ze_device_t device,
 
 FAKE_ZE_EXPORT acrf_ze_result zesDeviceGetState(acrf_ze_device_t device,
                                                 acrf_zes_device_state* state) {
+  (void)acrf::fakegpu::look_at_state();
   const Gpu* gpu = nullptr;
   const auto result = find_gpu(device, __func__, gpu);
   if (result != ACRF_ZE_SUCCESS) return result;

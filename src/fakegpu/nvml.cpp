@@ -90,7 +90,7 @@ std::size_t told_xids[256] = {};
 }  // namespace
 
 FAKE_NVML_EXPORT acrf_nvml_return nvmlInit_v2(void) {
-  return current_state() ? ACRF_NVML_SUCCESS : ACRF_NVML_ERROR_DRIVER_NOT_LOADED;
+  return acrf::fakegpu::look_at_state() ? ACRF_NVML_SUCCESS : ACRF_NVML_ERROR_DRIVER_NOT_LOADED;
 }
 
 FAKE_NVML_EXPORT acrf_nvml_return nvmlShutdown(void) { return ACRF_NVML_SUCCESS; }
@@ -117,7 +117,7 @@ FAKE_NVML_EXPORT acrf_nvml_return nvmlSystemGetDriverVersion(char* text, unsigne
 }
 
 FAKE_NVML_EXPORT acrf_nvml_return nvmlDeviceGetCount_v2(unsigned* count) {
-  const auto* state = current_state();
+  const auto* state = acrf::fakegpu::look_at_state();
   if (!state) return ACRF_NVML_ERROR_UNINITIALIZED;
   if (!count) return ACRF_NVML_ERROR_INVALID_ARGUMENT;
   *count = static_cast<unsigned>(acrf::fakegpu::listed_gpus(*state).size());

@@ -52,7 +52,7 @@ acrf_rsmi_status copy_text(const std::string& from, char* to, std::size_t length
 FAKE_RSMI_EXPORT acrf_rsmi_status rsmi_init(uint64_t) {
   std::puts("rsmi_init: a word on standard output");
   std::fflush(stdout);
-  return current_state() ? ACRF_RSMI_SUCCESS : ACRF_RSMI_INIT_ERROR;
+  return acrf::fakegpu::look_at_state() ? ACRF_RSMI_SUCCESS : ACRF_RSMI_INIT_ERROR;
 }
 
 FAKE_RSMI_EXPORT acrf_rsmi_status rsmi_status_string(acrf_rsmi_status status, const char** text) {
@@ -61,7 +61,7 @@ FAKE_RSMI_EXPORT acrf_rsmi_status rsmi_status_string(acrf_rsmi_status status, co
 }
 
 FAKE_RSMI_EXPORT acrf_rsmi_status rsmi_num_monitor_devices(uint32_t* count) {
-  const auto* state = current_state();
+  const auto* state = acrf::fakegpu::look_at_state();
   if (!state) return ACRF_RSMI_INIT_ERROR;
   *count = static_cast<uint32_t>(acrf::fakegpu::listed_gpus(*state).size());
   return ACRF_RSMI_SUCCESS;

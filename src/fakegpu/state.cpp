@@ -19,7 +19,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Gpu, uuid, serial, name, pci, lo
                                                 links_down, xids, not_supported, readings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(State, driver, gpus)
 
-bool Gpu::supports(const std::string& function) const {
+bool Gpu::supports(std::string_view function) const {
   return std::none_of(not_supported.begin(), not_supported.end(),
                       [&](const std::string& item) { return item == "*" || item == function; });
 }
@@ -53,21 +53,32 @@ Status save_state(const std::string& path, const State& state) {
   return write_file(path, nlohmann::json(state).dump(2) + "\n", 0644);
 }
 
-const State* current_state() {
-  static std::optional<State> state;
-  static std::string loaded;  // which version of which file
+namespace {
+
+std::optional<State> current;
+std::string loaded;  // which version of which file
+
+}  // namespace
+
+const State* look_at_state() {
   const char* path = std::getenv(kStateVariable);
   struct stat file {};
-  if (!path || ::stat(path, &file) != 0) return nullptr;
+  if (!path || ::stat(path, &file) != 0) {
+    current.reset();
+    loaded.clear();
+    return nullptr;
+  }
   const auto version = fmt::format("{} {} {} {} {}", path, file.st_ino, file.st_size,
                                    file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
   if (version != loaded) {
     auto read = load_state(path);
-    state = read ? std::optional(std::move(*read)) : std::nullopt;
+    current = read ? std::optional(std::move(*read)) : std::nullopt;
     loaded = version;
   }
-  return state ? &*state : nullptr;
+  return current ? &*current : nullptr;
 }
+
+const State* current_state() { return current ? &*current : look_at_state(); }
 
 std::vector<unsigned> listed_gpus(const State& state) {
   std::vector<unsigned> listed;

@@ -34,13 +34,13 @@ struct Gpu {
   std::vector<std::string> not_supported;  // functions, by name; "*" is all about readings
   // What differs from a healthy GPU, by the names of core/gpu_sample.h; AMD and Intel blocks as
   // "umc_uncorrected".
-  std::map<std::string, std::uint64_t> readings;
+  std::map<std::string, std::uint64_t, std::less<>> readings;
 
-  std::uint64_t reading(const std::string& key, std::uint64_t healthy = 0) const {
+  std::uint64_t reading(std::string_view key, std::uint64_t healthy = 0) const {
     const auto found = readings.find(key);
     return found == readings.end() ? healthy : found->second;
   }
-  bool supports(const std::string& function) const;
+  bool supports(std::string_view function) const;
 };
 
 struct State {
@@ -54,8 +54,11 @@ State healthy_state(const std::string& node, int gpus);
 Result<State> load_state(const std::string& path);
 Status save_state(const std::string& path, const State& state);
 
-// For the libraries: the state that kStateVariable names, or nothing when there is none. The
-// pointer is good until the next call.
+// For the libraries: the state that kStateVariable names, or nothing when there is none. The first
+// looks for a new version of the file, as the first call of a pass does; the other gives what that
+// one found, so that the libraries cost no more than a driver's. The pointer is good until the next
+// look.
+const State* look_at_state();
 const State* current_state();
 
 // The GPUs that are listed, as indices into State::gpus.

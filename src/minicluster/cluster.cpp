@@ -135,10 +135,10 @@ Cluster::~Cluster() {
 }
 
 Status Cluster::launch() {
-  auto ports = free_ports(port_count(options_));
+  auto ports = claim_ports(port_count(options_));
   if (!ports) return ports.error();
   ports_ = std::move(*ports);
-  if (const auto written = write_cluster_files(options_, ports_); !written) return written;
+  if (const auto written = write_cluster_files(options_, ports_.numbers); !written) return written;
   auto space = ProcessSpace::create(options_.root);
   if (!space) return space.error();
   space_ = std::make_unique<ProcessSpace>(std::move(*space));
@@ -195,7 +195,7 @@ Status Cluster::start_slurmctld() {
   if (!preloaded.empty()) variables.push_back("LD_PRELOAD=" + preloaded);
   const auto started = space_->start("slurmctld", command, variables, path("log/slurmctld.out"));
   if (!started) return started;
-  return wait_for_start("slurmctld", [&] { return accepts_at(ports_[0]); });
+  return wait_for_start("slurmctld", [&] { return accepts_at(ports_.numbers[0]); });
 }
 
 Status Cluster::restart_slurmctld() {
@@ -209,7 +209,7 @@ Status Cluster::change_select(SelectInstall select) {
       (select == SelectInstall::kNamed) != (options_.select == SelectInstall::kNamed);
   options_.named_stays |= options_.select == SelectInstall::kNamed;
   options_.select = select;
-  if (const auto written = write_slurm_conf(options_, ports_); !written) return written;
+  if (const auto written = write_slurm_conf(options_, ports_.numbers); !written) return written;
   for (const auto& node : new_type ? nodes() : std::vector<std::string>{}) {
     if (const auto sent = signal("slurmd-" + node, SIGTERM); !sent) return sent;
     if (!wait_for_end("slurmd-" + node))

@@ -14,6 +14,7 @@
 #include "core/result.h"
 #include "minicluster/cluster_files.h"
 #include "minicluster/command.h"
+#include "minicluster/ports.h"
 #include "minicluster/process_space.h"
 
 namespace acrf::minicluster {
@@ -69,7 +70,7 @@ class Cluster {
 
   ClusterOptions options_;
   UniqueFd lock_;  // on the directory, for as long as this object lives
-  std::vector<int> ports_;
+  Ports ports_;
   std::unique_ptr<ProcessSpace> space_;
   bool kept_ = false;
 };

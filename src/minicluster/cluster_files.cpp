@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "minicluster/cluster_files.h"
 
-#include <arpa/inet.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
 #include <slurm/slurm_version.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include <filesystem>
 
 #include "common/file.h"
-#include "common/unique_fd.h"
 #include "core/text.h"
 #include "fakegpu/state.h"
 #include "minicluster/command.h"
@@ -23,18 +18,6 @@ namespace acrf::minicluster {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int kFirstPort = 20000;
-constexpr int kPortRange = 10000;  // below the kernel's range for outgoing connections
-
-bool is_free(int port) {
-  const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return ::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
-}
 
 std::string plugin_dirs(const ClusterOptions& options, const std::string& stage) {
   const std::string ours = stage + ACRF_PLUGINDIR;
@@ -170,10 +153,11 @@ std::string acrf_conf(const ClusterOptions& options) {
       "StateDir={}/nodes/%n/acrf\n"
       "NvmlLibrary={}/acrf/fakegpu/libnvidia-ml.so.1\n"
       "FakeGpuState={}/nodes/%n/gpus.json\n"
+      "NodeRoot={}/nodes/%n/root\n"
       "SampleInterval=1\n"
       "NodeCheckInterval=0\n{}",
       options.enforce ? "enforce" : "observe", options.root, options.root,
-      staged(options, ACRF_LIBDIR), options.root, options.acrf_conf);
+      staged(options, ACRF_LIBDIR), options.root, options.root, options.acrf_conf);
 }
 
 // Nothing here needs control groups, and slurmd must neither want them nor make any. 22.05 can't be
@@ -204,14 +188,27 @@ Status make_devices(const ClusterOptions& options, const std::string& node) {
   return Done{};
 }
 
+// What NVIDIA's driver says of each GPU: the address of which minor number.
+Status make_driver_files(const std::string& directory, const fakegpu::State& state) {
+  for (std::size_t gpu = 0; gpu < state.gpus.size(); ++gpu) {
+    const auto place = directory + "/root/proc/driver/nvidia/gpus/" + state.gpus[gpu].pci;
+    fs::create_directories(place);
+    const auto written =
+        replace_file(place + "/information", fmt::format("Device Minor: \t {}\n", gpu), 0644);
+    if (!written) return written;
+  }
+  return Done{};
+}
+
 Status make_node(const ClusterOptions& options, const std::string& node) {
   const std::string directory = options.root + "/nodes/" + node;
   fs::create_directories(directory);
   fs::create_directories(options.root + "/spool/" + node);
   if (const auto made = make_devices(options, node); !made) return made;
   if (const auto made = write_file(directory + "/kmsg", "", 0644); !made) return made;
-  return fakegpu::save_state(directory + "/gpus.json",
-                             fakegpu::healthy_state(node, options.gpus_per_node));
+  const auto state = fakegpu::healthy_state(node, options.gpus_per_node);
+  if (const auto made = make_driver_files(directory, state); !made) return made;
+  return fakegpu::save_state(directory + "/gpus.json", state);
 }
 
 // Slurm's daemons look at their own name, and Debian's alternatives may point to an emulator.
@@ -240,22 +237,6 @@ int port_count(const ClusterOptions& options) {
 
 std::string staged(const ClusterOptions& options, const std::string& path) {
   return options.stage + path;
-}
-
-// Different processes begin their search at different places, so that clusters that start at the
-// same time do not meet.
-Result<std::vector<int>> free_ports(int count) {
-  static int next = ::getpid() * 131 % kPortRange;
-  std::vector<int> ports;
-  for (int tried = 0; tried < kPortRange && static_cast<int>(ports.size()) < count; ++tried) {
-    const int port = kFirstPort + next;
-    next = (next + 1) % kPortRange;
-    if (is_free(port)) ports.push_back(port);
-  }
-  if (static_cast<int>(ports.size()) == count) return ports;
-  return Error{ErrorCode::kUnavailable,
-               fmt::format("only {} of {} ports are free between {} and {} on 127.0.0.1",
-                           ports.size(), count, kFirstPort, kFirstPort + kPortRange - 1)};
 }
 
 Status write_slurm_conf(const ClusterOptions& options, const std::vector<int>& ports) {

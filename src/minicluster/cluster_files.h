@@ -43,9 +43,6 @@ struct ClusterOptions {
 // Node names are n1 ... nN.
 std::vector<std::string> node_names(const ClusterOptions& options);
 
-// Ports on loopback that nobody listens on right now.
-Result<std::vector<int>> free_ports(int count);
-
 // How many ports the cluster needs: slurmctld's, then one per node that has a slurmd.
 int port_count(const ClusterOptions& options);
 

@@ -18,7 +18,9 @@ namespace acrf::minicluster {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 class PrivateCluster : public LiveCluster {
  protected:
@@ -100,6 +102,18 @@ TEST_F(PrivateCluster, TwoAtOnceDoNotMeet) {
   }
   EXPECT_EQ(cluster().run({"sinfo", "-h", "-o", "%D"}).output, "2\n");
   EXPECT_TRUE(Cluster::clean(options.root).ok());
+}
+
+// A daemon that is being restarted does not listen for a moment.
+TEST(Ports, AreNotGivenTwiceWhileTheirOwnerLives) {
+  constexpr int kRange = 10000, kAtOnce = 100;
+  const auto mine = claim_ports(2);
+  ASSERT_TRUE(mine.ok()) << mine.error().sentence;
+  for (int asked = 0; asked <= kRange; asked += kAtOnce) {
+    const auto others = claim_ports(kAtOnce);
+    ASSERT_TRUE(others.ok()) << others.error().sentence;
+    for (const int port : others->numbers) EXPECT_THAT(mine->numbers, Not(Contains(port)));
+  }
 }
 
 TEST_F(PrivateCluster, TakesATopology) {

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Where select/acrf puts jobs: what users and admins see with scontrol, squeue and acrf explain.
-#include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <slurm/slurm_version.h>
 
 #include <ctime>
 
 #include "common/file.h"
-#include "core/hostlist.h"
-#include "core/text.h"
-#include "live_cluster.h"
+#include "place_cluster.h"
 
 namespace acrf::minicluster {
 namespace {
@@ -24,94 +20,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
-using Nodes = std::vector<std::string>;
-
-class Place : public LiveCluster {
- protected:
-  // Eight nodes: four leaves of two, two pods.
-  ClusterOptions clos() const {
-    auto options = small();
-    options.nodes = 8;
-    options.healthd = false;
-    options.topology =
-        "SwitchName=l1 Nodes=n[1-2]\nSwitchName=l2 Nodes=n[3-4]\nSwitchName=l3 Nodes=n[5-6]\n"
-        "SwitchName=l4 Nodes=n[7-8]\nSwitchName=p1 Switches=l[1-2]\nSwitchName=p2 Switches=l[3-4]\n"
-        "SwitchName=core Switches=p[1-2]\n";
-    return options;
-  }
-  ClusterOptions flat(int nodes) const {
-    auto options = small();
-    options.nodes = nodes;
-    options.healthd = false;
-    return options;
-  }
-
-  std::string submit(std::vector<std::string> options) {
-    options.insert(options.begin(), {"sbatch", "--parsable", "--output=/dev/null"});
-    options.push_back("--wrap=sleep 1000");
-    const auto submitted = cluster().run(options);
-    EXPECT_TRUE(submitted.ok()) << submitted.errors;
-    return std::string(trim(submitted.output));
-  }
-  bool runs(const std::string& id) {
-    return !HasFailure() && wait_until([&] { return job(id).state == "RUNNING"; });
-  }
-  Nodes placed(std::vector<std::string> options) {
-    const auto id = last_ = submit(std::move(options));
-    EXPECT_TRUE(runs(id)) << cluster().run({"scontrol", "show", "job", id}).output;
-    return job(id).nodes;
-  }
-  void admin(std::vector<std::string> words) {
-    words.insert(words.begin(), "scontrol");
-    const auto done = cluster().run(words);
-    EXPECT_TRUE(done.ok()) << done.errors;
-  }
-  void set_health(const std::string& node, const std::string& token) {
-    admin({"update", "NodeName=" + node, "Comment=" + token});
-  }
-  void cancel(const std::string& id) {
-    ASSERT_TRUE(cluster().run({"scancel", id}).ok());
-    ASSERT_TRUE(wait_until([&] {
-      return cluster().run({"squeue", "-h", "-j", id, "-t", "R,CG", "-o", "%i"}).output.empty();
-    }));
-  }
-  // "GRES=gpu:h100:2(IDX:4-5)" for each node of the job.
-  std::string gres(const std::string& id) {
-    std::string text;
-    const auto shown = cluster().run({"scontrol", "-d", "show", "job", id}).output;
-    for (const auto line : split(shown, '\n'))
-      if (starts_with(trim(line), "Nodes=")) text += std::string(trim(line)) + "\n";
-    return text;
-  }
-  std::string gres_used(const std::string& node) {
-    const auto shown = cluster().run({"scontrol", "-d", "show", "node", node}).output;
-    const auto at = shown.find("GresUsed=");
-    return at == std::string::npos ? "" : shown.substr(at, shown.find('\n', at) - at);
-  }
-  // The last line that the log of decisions has about the job, once it is written.
-  std::string decision(const std::string& id, const std::string& mode = "run_now") {
-    std::string last;
-    EXPECT_TRUE(wait_until([&] {
-      const auto log = text_of(cluster().path("state/acrf-decisions"));
-      for (const auto line : split(log, '\n'))
-        if (line.find(fmt::format("\"job\":{},\"mode\":\"{}\"", id, mode)) !=
-            std::string_view::npos)
-          last = line;
-      return !last.empty();
-    })) << "no decision about job "
-        << id;
-    return last;
-  }
-  void restart_slurmctld() {
-    ASSERT_TRUE(cluster().restart_slurmctld().ok());
-    ASSERT_TRUE(wait_until([&] {
-      return cluster().run({"sinfo", "-h", "-t", "idle,mix,alloc", "-o", "%D"}).output != "" &&
-             cluster().run({"sinfo", "-h", "-N", "-t", "unk,down,no_respond"}).output.empty();
-    }));
-  }
-
-  std::string last_;
-};
 
 TEST_F(Place, JobsGoWhereTheirTrafficIsCheapest) {
   start(clos());
@@ -129,7 +37,8 @@ TEST_F(Place, JobsGoWhereTheirTrafficIsCheapest) {
   decision(last_);
   const auto told = cluster().run({"acrf", "explain", last_});
   EXPECT_THAT(told.output, AllOf(HasSubstr("placed as planned"), HasSubstr("l2:2"),
-                                 HasSubstr("proven to be the least")))
+                                 HasSubstr("proven to be the least"), HasSubstr("; runner-up "),
+                                 ContainsRegex("time +[0-9.]+ ms, [0-9.]+ ms of it in cons_tres")))
       << told.errors;
   const auto json = cluster().run({"acrf", "--json", "explain", last_});
   EXPECT_THAT(json.output, HasSubstr("\"outcome\":\"placed\""));
@@ -233,6 +142,18 @@ TEST_F(Place, DoubtfulNodesAreTheLastResort) {
   EXPECT_EQ(placed({"--gpus=8"}), Nodes{"n2"});
   EXPECT_EQ(placed({"--gpus=8"}), Nodes{"n1"});
   EXPECT_THAT(decision(last_), HasSubstr("\"avoidable\":1"));
+}
+
+TEST_F(Place, ANodeOnProbationGetsSmallJobs) {
+  start(flat(3));
+  set_health("n1", "acrf:probation,acted=1700000000:gpu_lost");
+  EXPECT_THAT(placed({"-N2", "--gpus-per-node=2"}), ElementsAre("n2", "n3"));
+  cancel(last_);
+  EXPECT_EQ(placed({"--gpus=8", "--time=2-0"}), Nodes{"n2"});                  // long jobs care
+  EXPECT_THAT(placed({"-N2", "--gpus-per-node=2"}), ElementsAre("n1", "n3"));  // nothing else fits
+  cancel(last_);
+  EXPECT_EQ(placed({"--gpus=4", "--nodelist=n1"}), Nodes{"n1"});
+  EXPECT_EQ(placed({"--gpus=4"}), Nodes{"n1"});  // a small one fills it up
 }
 
 TEST_F(Place, RequeuedJobsKeepOffTheNodeThatKilledThem) {
@@ -408,74 +329,6 @@ TEST_F(Place, ReplacementsOfLostNodesAreTheNearestFreeOnes) {
   admin({"update", "NodeName=n[5-8]", "State=DRAIN", "Reason=test"});
   EXPECT_FALSE(ask().ok());
   EXPECT_THAT(ask().errors, HasSubstr("no room"));
-}
-
-TEST_F(Place, ABadTopologyLeavesAllToConsTres) {
-  start(flat(2));
-  ASSERT_TRUE(
-      write_file(cluster().path("etc/acrf-topology.conf"), "Switch=nowhere Weight=3\n").ok());
-  ASSERT_TRUE(cluster().run({"scontrol", "reconfigure"}).ok());
-  EXPECT_THAT(placed({"--gpus=8"}), SizeIs(1));
-  EXPECT_THAT(decision(last_), HasSubstr("\"outcome\":\"no-engine\""));
-  EXPECT_THAT(
-      text_of(cluster().path("log/slurmctld.log")),
-      HasSubstr("acrf-topology.conf:1: switch nowhere is not in topology.conf; leaving all"));
-  ASSERT_TRUE(write_file(cluster().path("etc/acrf-topology.conf"), "Level=0 Weight=3\n").ok());
-  ASSERT_TRUE(cluster().run({"scontrol", "reconfigure"}).ok());
-  EXPECT_THAT(placed({"--gpus=8"}), SizeIs(1));
-  EXPECT_THAT(decision(last_), HasSubstr("\"outcome\":\"placed\""));
-}
-
-TEST_F(Place, NoJobSpansSwitchesThatNothingJoins) {
-  auto options = flat(4);
-  options.topology = "SwitchName=a Nodes=n[1-2]\nSwitchName=b Nodes=n[3-4]\n";
-  start(options);
-  EXPECT_THAT(placed({"-N2", "--gpus-per-node=4"}),
-              AnyOf(ElementsAre("n1", "n2"), ElementsAre("n3", "n4")));
-  // As without ACRF: topology/tree finds no place for three.
-  EXPECT_FALSE(cluster().run({"sbatch", "-N3", "--gpus-per-node=4", "--wrap=true"}).ok());
-}
-
-TEST_F(Place, JobsStayWithinSlurmsBlocks) {
-  if (SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 11, 0))
-    GTEST_SKIP() << "this Slurm has no topology/block";
-  auto options = flat(8);
-  options.topology = "BlockName=b1 Nodes=n[1-4]\nBlockName=b2 Nodes=n[5-8]\nBlockSizes=4,8\n";
-  start(options);
-  placed({"--gpus=8", "--nodelist=n1"});
-  // A whole block for four, though the other one's nodes come first.
-  EXPECT_THAT(placed({"-N4", "--gpus-per-node=8"}), ElementsAre("n5", "n6", "n7", "n8"));
-  EXPECT_THAT(decision(last_),
-              AllOf(HasSubstr("\"outcome\":\"placed\""), HasSubstr("\"leaves\":1")));
-  cancel(last_);
-  // Two stay together, in the block that is in use already.
-  EXPECT_THAT(placed({"-N2", "--gpus-per-node=8"}), Each(AnyOf("n2", "n3", "n4")));
-  EXPECT_THAT(decision(last_), HasSubstr("\"outcome\":\"placed\""));
-  // More than one block has free; and a shape that only Slurm knows is left to it.
-  EXPECT_THAT(placed({"-N5", "--gpus-per-node=8"}), SizeIs(5));
-  EXPECT_THAT(decision(last_), HasSubstr("\"leaves\":2"));
-  cancel(last_);
-  EXPECT_THAT(placed({"-N4", "--gpus-per-node=8", "--segment=2"}), SizeIs(4));
-  EXPECT_THAT(decision(last_), HasSubstr("\"outcome\":\"passed\""));
-}
-
-TEST_F(Place, JobsLearnTheBestOrderOfTheirRanks) {
-  auto options = clos();
-  options.topology =  // leaves that do not follow the numbers of the nodes
-      "SwitchName=l1 Nodes=n[1,3]\nSwitchName=l2 Nodes=n[2,4]\nSwitchName=top Switches=l[1-2]\n"
-      "SwitchName=far Nodes=n[5-8]\n";
-  start(options);
-  const auto out = cluster().path("order.out");
-  const auto done =
-      cluster().run({"sbatch", "--wait", "-N4", "--ntasks-per-node=2", "--gpus-per-node=8",
-                     "--nodelist=n[1-4]", "--output=" + out,
-                     "--wrap=echo order $ACRF_RANK_ORDER; acrf rank-order --tasks-per-node 2 > "
-                     "$SLURM_JOB_ID.hosts;"
-                     " SLURM_HOSTFILE=$SLURM_JOB_ID.hosts srun -n8 --distribution=arbitrary sh -c "
-                     "'echo rank $SLURM_PROCID $SLURMD_NODENAME' | sort; rm $SLURM_JOB_ID.hosts"});
-  EXPECT_TRUE(done.ok()) << done.errors;
-  EXPECT_THAT(text_of(out),
-              AllOf(HasSubstr("order n[1,3,2,4]"), HasSubstr("rank 2 n3"), HasSubstr("rank 4 n2")));
 }
 
 }  // namespace

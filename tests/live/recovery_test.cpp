@@ -213,6 +213,10 @@ TEST_F(Recovery, JobThatUsedUpItsRestartsIsHeld) {
   TrainingJob training;
   training.options = {"--acrf-max-requeues=0"};
   const auto id = train(training);
+  // Whose nodes a job had is known to slurmctld's thread half a second after its start.
+  ASSERT_TRUE(wait_until([&] {
+    return cluster().run({"squeue", "-h", "-j", id, "-o", "%M"}).output != "0:00\n";
+  }));
   inject(job(id).nodes.front());
   ASSERT_TRUE(wait_until([&] { return job(id).state == "PENDING"; })) << job(id).state;
   EXPECT_TRUE(wait_until([&] {

@@ -138,20 +138,23 @@ std::vector<JobRecord> SoakDriver::look() {
 }
 
 // Jobs and nodes come in two answers: only when the jobs are the same before and after do they
-// belong together.
+// belong together. All jobs count, also those without GPUs: a job may start and end in between, and
+// the record of an ended one does not name its GPUs; of one that was requeued it counts the starts.
 void SoakDriver::look_closely() {
-  const auto allocations = [](const std::vector<JobRecord>& all) {
+  const auto states = [](const std::vector<JobRecord>& all) {
     std::vector<std::string> lines;
     for (const auto& job : all)
-      if (!job.gpus.empty())
-        lines.push_back(fmt::format("{} {} since {}: {}", job.id, job.state, job.start, job.gpus));
+      lines.push_back(job.state == "PENDING"
+                          ? fmt::format("{} {}", job.id, job.restarts)
+                          : fmt::format("{} {} {} since {}: {}", job.id, job.restarts, job.state,
+                                        job.start, job.gpus));
     return lines;
   };
   for (int round = 0; round < kStableLooks; ++round) {
     const auto seen = look();
     const auto shown = nodes();
-    const auto before = allocations(seen);
-    if (allocations(look()) != before) continue;
+    const auto before = states(seen);
+    if (states(look()) != before) continue;
     ++counts_["compared books"];
     const auto wrongs = compare_books(seen, shown);
     for (const auto& wrong : wrongs) complain(wrong);

@@ -88,6 +88,7 @@ std::vector<JobRecord> read_jobs(std::string_view text) {
     JobRecord job;
     job.id = behind(line, "JobId");
     job.state = behind(line, "JobState");
+    job.restarts = number(line, "Restarts");
     job.start = static_cast<Seconds>(number(line, "StartTime"));
     job.end = static_cast<Seconds>(number(line, "EndTime"));
     job.gpus = read_allocation(line);

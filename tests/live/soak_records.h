@@ -18,6 +18,7 @@ using GpusByNode = std::map<std::string, GpuMask>;  // nodes with at least one G
 struct JobRecord {
   std::string id;
   std::string state;
+  std::uint64_t restarts = 0;
   Seconds start = 0;
   Seconds end = 0;
   GpusByNode gpus;

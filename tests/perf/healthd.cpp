@@ -40,7 +40,8 @@ struct Usage {
   double daemon_mb = 0, all_mb = 0;
 };
 
-// Of the daemon and its workers.
+// Of the daemon and its workers. Memory is the proportional share (PSS): the pages that all of them
+// have in common, as those of the program itself, count once in the sum.
 Usage usage_of(pid_t daemon) {
   Usage usage;
   const double tick = 1.0 / static_cast<double>(::sysconf(_SC_CLK_TCK));
@@ -57,10 +58,10 @@ Usage usage_of(pid_t daemon) {
       cpu_s += static_cast<double>(parse_unsigned(fields[i]).value_or(0)) * tick;
     usage.all_s += cpu_s;
     if (is_daemon) usage.daemon_s = cpu_s;
-    const auto status = read_file(entry.path() / "status");
-    const auto at = status ? status->find("VmRSS:") : std::string::npos;
+    const auto memory = read_file(entry.path() / "smaps_rollup");
+    const auto at = memory ? memory->find("\nPss:") : std::string::npos;
     if (at == std::string::npos) continue;
-    const double mb = std::strtod(status->c_str() + at + 6, nullptr) / 1024;
+    const double mb = std::strtod(memory->c_str() + at + 5, nullptr) / 1024;
     usage.all_mb += mb;
     if (is_daemon) usage.daemon_mb = mb;
   }
@@ -146,8 +147,8 @@ Status run(const Options& options) {
   const double speed = classify_mb_per_s(200);
   fmt::print("8 GPUs and the node, once a second, for {} s\n", options.seconds);
   fmt::print(
-      "the daemon: {:.3f} % of a core, {:.1f} MB; with its workers and the stand-in library: "
-      "{:.3f} %, {:.1f} MB\n",
+      "the daemon: {:.3f} % of a core, {:.1f} MB (PSS); with its workers and the stand-in "
+      "library: {:.3f} %, {:.1f} MB\n",
       share, after.daemon_mb, all, after.all_mb);
   const double p50 = waits[waits.size() / 2], p99 = waits[waits.size() * 99 / 100];
   fmt::print("line to verdict, {} lines: p50 {:.2f} ms, p99 {:.2f} ms, max {:.2f} ms\n", kLines,

@@ -2,20 +2,18 @@
 // The second opinion against a stand-in for a model's endpoint on this host.
 #include "advice.h"
 
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 
-#include <atomic>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "common/file.h"
 #include "common/unique_fd.h"
 #include "core/text.h"
+#include "http_endpoint.h"
 #include "temporary_directory.h"
 
 namespace acrf {
@@ -25,79 +23,14 @@ using std::chrono::milliseconds;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string http(const std::string& body, int status = 200) {
-  return "HTTP/1.1 " + std::to_string(status) +
-         " X\r\nContent-Length: " + std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" +
-         body;
-}
-
 std::string openai_reply(const std::string& content) {
   return nlohmann::json{{"choices", {{{"message", {{"content", content}}}}}}}.dump();
 }
-
-// Answers each connection with the same bytes, or never.
-class Endpoint {
- public:
-  explicit Endpoint(std::string reply, bool answers = true)
-      : reply_(std::move(reply)), answers_(answers), socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    ::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address);
-    ::listen(socket_.get(), 8);
-    socklen_t size = sizeof address;
-    ::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&address), &size);
-    url_ = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/v1";
-    thread_ = std::thread([this] { serve(); });
-  }
-  ~Endpoint() {
-    ::shutdown(socket_.get(), SHUT_RDWR);
-    thread_.join();
-  }
-  const std::string& url() const { return url_; }
-  int requests() const { return requests_; }
-  const std::string& last_request() const { return last_; }  // after the request was answered
-
- private:
-  void serve() {
-    std::vector<UniqueFd> open;
-    while (true) {
-      UniqueFd peer(::accept(socket_.get(), nullptr, nullptr));
-      if (!peer) return;
-      std::string request;
-      char buffer[4096];
-      while (!is_whole(request)) {
-        const ssize_t n = ::recv(peer.get(), buffer, sizeof buffer, 0);
-        if (n <= 0) break;
-        request.append(buffer, static_cast<std::size_t>(n));
-      }
-      last_ = request;
-      ++requests_;
-      if (answers_) ::send(peer.get(), reply_.data(), reply_.size(), MSG_NOSIGNAL);
-      if (!answers_) open.push_back(std::move(peer));
-    }
-  }
-  static bool is_whole(const std::string& request) {
-    const auto end = request.find("\r\n\r\n");
-    const auto length = request.find("Content-Length: ");
-    if (end == std::string::npos || length == std::string::npos) return false;
-    return request.size() - end - 4 >= std::stoul(request.substr(length + 16));
-  }
-
-  std::string reply_;
-  bool answers_;
-  UniqueFd socket_;
-  std::string url_, last_;
-  std::atomic<int> requests_{0};
-  std::thread thread_;
-};
 
 class ModelAdvice : public testing::Test {
  protected:
   void SetUp() override {
     ::signal(SIGPIPE, SIG_IGN);
-    if (const auto usable = check_advice_settings({}); !usable)
-      GTEST_SKIP() << usable.error().sentence;
     ::unsetenv("http_proxy");
   }
   static AdviceSettings settings(const Endpoint& endpoint, const std::string& api = "openai") {
@@ -212,7 +145,7 @@ TEST_F(ModelAdvice, TextInALineCannotLeaveItsPlace) {
 class Desk : public ModelAdvice {
  protected:
   AdviceDesk open(const Endpoint& endpoint) {
-    return AdviceDesk(settings(endpoint), ACRF_HEALTHD, directory_.path("advice.json"),
+    return AdviceDesk(settings(endpoint), ACRF_COURIER, directory_.path("advice.json"),
                       {"gpu-n17"});
   }
   static void settle(AdviceDesk& desk, AdviceDesk::Clock::time_point now) {
@@ -270,7 +203,7 @@ TEST_F(Desk, AFloodOfUnknownLinesAsksFewQuestions) {
 }
 
 TEST_F(Desk, WithoutAUrlNobodyIsAsked) {
-  AdviceDesk desk({}, ACRF_HEALTHD, directory_.path("advice.json"), {});
+  AdviceDesk desk({}, ACRF_COURIER, directory_.path("advice.json"), {});
   desk.consider("EDAC strange", now_);
   EXPECT_EQ(desk.next_wake(), AdviceDesk::Clock::time_point::max());
   desk.step(now_);

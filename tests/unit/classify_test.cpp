@@ -342,6 +342,132 @@ TEST(Classify, TheRestOfTheNode) {
   });
 }
 
+// A program has any name that its user likes, and the kernel prints it.
+TEST(Classify, NamesOfProgramsCondemnNothing) {
+  for (const std::string line : {
+           "NVRM: GPU x[1234]: segfault at 0 ip 0 sp 0 error 4 in has fallen off the bus[55d+1000]",
+           "amdgpu[77]: segfault at 8 ip 00007f error 6 in libc.so.6",
+           "EDAC MC0: 1 UE [9]: segfault at 8 ip 00007f error 6",
+           "traps: NVRM: GPU[99] trap divide error ip:40 sp:7f error:0 in has fallen off the bus",
+           "xe 0000:03:00.0: [drm] GT0: Timedout job: seqno=1, lrc_seqno=1, guc_id=3, flags=0x0 in "
+           "reset failed (- [1234]",
+           "i915 0000:33:00.0: [drm] GPU HANG: ecode 12:1:85dffffb, in reset failed (- [1234]",
+           "amdgpu 0000:c3:00.0: amdgpu: Process information: process device lost fro pid 7 thread "
+           "GPU reset(1) fa pid 7",
+           "NVRM: Xid (PCI:0000:3b:00): 94, pid=7, name=RST: Yes, x, Contained: CE User Channel "
+           "(0x9). RST: No, D-RST: No",
+           "Out of memory: Killed process 7 (NVRM: Xid (PCI:) total-vm:1kB",
+           "INFO: task NVRM: Xid:77 blocked for more than 120 seconds.",
+           "process 'NVRM: Xid (PCI' launched '/x' with NULL argv: empty string added",
+       })
+    EXPECT_FALSE(evacuates(classify_line(line).verdict)) << line;
+}
+
+TEST(Classify, WhatTheBootBeforeLeftBehindIsNoFaultOfThisOne) {
+  expect_all({
+      {"BERT: Error records from previous boot:", "benign", "ignore"},
+      {"[Hardware Error]: event severity: fatal", "apei_previous_boot", "watch"},
+      {"{3}[Hardware Error]: event severity: fatal", "apei_fatal", "drain"},
+      {"{3}[Hardware Error]: event severity: info", "continuation", "ignore"},
+      {"{3}[Hardware Error]: Hardware error from APEI Generic Hardware Error Source: 4",
+       "continuation", "ignore"},
+      {"{3}[Hardware Error]:   device_id: 0000:3b:00.0", "continuation", "ignore"},
+      {"pcieport 0000:3a:00.0: AER: aer_status: 0x00000001, aer_mask: 0x00002000", "continuation",
+       "ignore"},
+      {"pcieport 0000:3a:00.0: AER: aer_layer=Data Link Layer, aer_agent=Receiver ID",
+       "continuation", "ignore"},
+  });
+}
+
+TEST(Classify, ImagesAndRemoteDisksAreNotTheNodes) {
+  expect_all({
+      {"EXT4-fs (loop3): Remounting filesystem read-only", "fs_image", "watch"},
+      {"XFS (loop12p1): Filesystem has been shut down due to log error (0x2).", "fs_image",
+       "watch"},
+      {"XFS (rbd0): Filesystem has been shut down due to log error (0x2).", "fs_remote", "watch"},
+      {"EXT4-fs (nvme0n1p2): Remounting filesystem read-only", "fs_readonly", "drain"},
+      {"EXT4-fs (nvme0n1p2): re-mounted. Opts: (null). Quota mode: none.", "benign", "ignore"},
+      {"XFS (nvme1n1): User initiated shutdown (0x1) detected at fs_shutdown.  Shutting down "
+       "filesystem.",
+       "fs_error", "watch"},
+      {"Buffer I/O error on dev sr0, logical block 0, async page read", "io_error_dev", "watch"},
+      {"Buffer I/O error on dev loop5, logical block 0, async page read", "io_error_dev", "watch"},
+      {"Buffer I/O error on dev nvme0n1, logical block 0, async page read", "io_error", "drain"},
+  });
+}
+
+// Repairs, counts of nothing, and lines that were cut off before what they say.
+TEST(Classify, WhatIsOverOrHalfSaidDrainsNothing) {
+  for (const std::string line : {
+           "EDAC MC0: 0 UE memory scrubbing error on CPU_SrcID#0",
+           "EDAC MC0: 0 CE memory scrubbing error on CPU_SrcID#0",
+           "EDAC MC0: 1 U",
+           "amdgpu 0000:c3:00.0: amdgpu: GPU reset(1) f",
+           "amdgpu 0000:c3:00.0: amdgpu: ring gfx_0.0.0 timeout, but soft recovered",
+           "[drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring comp_1.1.0 timeout, but soft recovered",
+           "amdgpu 0000:c3:00.0: amdgpu: Ring gfx_0.0.0 reset succeeded",
+           "amdgpu 0000:c3:00.0: amdgpu: 2 correctable hardware errors detected in umc block, no "
+           "user action is needed.",
+           "amdgpu 0000:c3:00.0: [drm] device wedged, but recovered through reset",
+           "xe 0000:03:00.0: [drm] GT0: reset done",
+           "i915 0000:03:00.0: [drm] GT0: GuC submission enabled",
+           "mlx5_core 0000:17:00.0: mlx5_health_try_recover:368:(pid 1): health recovery succeeded",
+           "mlx5_core 0000:17:00.0: Port module event: module 0, Cable plugged",
+           "mlx5_core 0000:17:00.0: temp_warn:145:(pid 0): High temperature on sensors with bit "
+           "set 0x1",
+           "mce: CMCI storm subsided: switching to interrupt mode",
+           "mce: [Hardware Error]: CPU 3: Machine Check: 0 Bank 5: 9c00000000010090",
+           "Memory failure: 0x1f2a: recovery action for dirty LRU page: Recovered",
+           "pcieport 0000:00:03.0: AER: Multiple Correctable error message received from "
+           "0000:01:00.0",
+           "nvme nvme0: controller is down; will reset: CSTS=0x3, PCI_STATUS=0x10",
+           "nvme nvme0: I/O tag 322 (1142) opcode 0x1 (I/O Cmd) QID 9 timeout, aborting "
+           "req_op:WRITE(1) size:4096",
+           "md/raid1:md0: Disk failure on sda1, disabling device.",
+           "NVRM: Xid (PCI:0000:3b:00): 7",
+           "NVRM: Xid (PCI:0000:3b:00): 4",
+           "NVRM: Xid (PCI:0000:3b:00): 14",
+           "NVRM: 17 callbacks suppressed",
+           "NVRM: GPU 0000:3b:00.0 is already bound to nouveau.",
+           "nvidia-modeset: ERROR: GPU:0: Failed to query display engine channel state",
+           "Memory cgroup out of memory: Killed process 7 (python3) total-vm:1kB",
+           "kernel: message repeated 5 times: [ EDAC MC0: 1 CE memory read error on CPU_SrcID#0]",
+           "Dec  2 10:43:35 n1 slurmstepd[77]: NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off "
+           "the bus.",
+           "12,1,2,-;NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.",
+       })
+    EXPECT_FALSE(evacuates(classify_line(line).verdict)) << line;
+}
+
+// The same faults in other drivers' words, with wrappers and headers.
+TEST(Classify, FaultsInOtherWords) {
+  expect_all({
+      {"Dec  2 10:43:35 n1 kernel: message repeated 2 times: [ NVRM: Xid (PCI:0000:3b:00): 79, "
+       "pid=7, name=x, GPU has fallen off the bus.]",
+       "gpu_lost", "reboot_node"},
+      {"NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.", "gpu_lost", "reboot_node"},
+      {"NVRM: Xid (PCI:0000:3b:00 GPU-I:02 GPU-CI:00): 13, pid=7, name=x, Graphics Exception: "
+       "ESR 0x50de34=0x9",
+       "app_fault", "restart_app"},
+      {"pcieport 0000:00:03.0: AER: Multiple Uncorrectable (Fatal) error message received from "
+       "0000:01:00.0",
+       "pcie_fatal", "drain"},
+      {"nvidia 0000:03:00.0: PCIe Bus Error: severity=Uncorrectable (Fatal), type=Transaction "
+       "Layer, (Receiver ID)",
+       "pcie_fatal", "drain"},
+      {"EDAC MC1: 1 UE Multi-bit ECC on P1-DIMMA1 (node:0 card:1 module:0 rank:0 page:0x1)",
+       "dimm_ue", "drain"},
+      {"xe 0000:03:00.0: [drm] *ERROR* CRITICAL: Xe has declared device 0000:03:00.0 as wedged.",
+       "intel_wedged", "reset_gpu"},
+      {"xe 0000:03:00.0: [drm] *ERROR* Tile0: GT0: reset failed (-ETIMEDOUT)", "intel_reset_failed",
+       "reset_gpu"},
+      {"nvme nvme1: Disabling device after reset failure: -19", "nvme_dead", "drain"},
+      {"mlx5_core 0000:17:00.0: poll_health:800:(pid 0): device's health compromised - reached "
+       "miss count",
+       "nic_fw_dead", "drain"},
+  });
+}
+
 TEST(Classify, HealthStatesOfTheMission) {
   const auto state = [](std::string_view line) {
     const auto found = classify_line(line);

@@ -31,10 +31,22 @@ static_assert(ACRF_DCGM_ALL_GPUS == DCGM_GROUP_ALL_GPUS);
 static_assert(ACRF_DCGM_FIELD_SERIAL == DCGM_FI_DEV_SERIAL);
 static_assert(ACRF_DCGM_FIELD_UUID == DCGM_FI_DEV_UUID);
 static_assert(ACRF_DCGM_FIELD_PCI_BUS_ID == DCGM_FI_DEV_PCI_BUSID);
+static_assert(ACRF_DCGM_VERSION(acrf_dcgm_policy, 1) == dcgmPolicy_version1);
+static_assert(offsetof(acrf_dcgm_policy, parameters) == offsetof(dcgmPolicy_v1, parms));
+static_assert(ACRF_DCGM_POLICY_CONDITIONS == DCGM_POLICY_COND_MAX);
+static_assert(ACRF_DCGM_POLICY_NVLINK == DCGM_POLICY_COND_NVLINK);
+static_assert(ACRF_DCGM_POLICY_MANUAL == DCGM_POLICY_MODE_MANUAL);
+static_assert(ACRF_DCGM_EMPTY_GROUP == DCGM_GROUP_EMPTY);
+#ifdef dcgmPolicyCallbackResponse_version2
+static_assert(ACRF_DCGM_VERSION(acrf_dcgm_violation, 2) == dcgmPolicyCallbackResponse_version2);
+static_assert(offsetof(acrf_dcgm_violation, gpu) == offsetof(dcgmPolicyCallbackResponse_v2, gpuId));
+#endif
 #else
 // Without it, at least the sizes that NVIDIA's published headers give.
 static_assert(sizeof(acrf_dcgm_incident) == 1044);
 static_assert(sizeof(acrf_dcgm_field_value) == 4128);
 static_assert(sizeof(acrf_dcgm_health_params) == 40);
 static_assert(offsetof(acrf_dcgm_health_v5, incidents) == 12);
+static_assert(sizeof(acrf_dcgm_policy) == 144 && offsetof(acrf_dcgm_policy, parameters) == 32);
+static_assert(sizeof(acrf_dcgm_violation) == 32 && offsetof(acrf_dcgm_violation, gpu) == 24);
 #endif

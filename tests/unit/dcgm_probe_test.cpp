@@ -31,8 +31,59 @@ TEST_P(DcgmProbe, TellsWhatTheWatchesHoldAgainstAGpu) {
   EXPECT_FALSE(samples[2].incidents[1].failed);
 }
 
+TEST_P(DcgmProbe, TellsAPolicysViolationsOnceAndOfTheirGpu) {
+  state_.driver = GetParam();
+  state_.gpus[1].readings = {{"aggregate_dram_uncorrected", 3}, {"pcie_replays", 10}};
+  save();
+  auto probe = make_probe();
+  for (const auto& gpu : samples_of(probe)) EXPECT_TRUE(gpu.incidents.empty());  // all old
+  state_.gpus[1].readings = {{"aggregate_dram_uncorrected", 4}, {"pcie_replays", 12}};
+  state_.gpus[3].readings = {{"nvlink_replay", 5}};
+  state_.gpus[3].xids = {79};  // the kernel log's matter
+  save();
+  const auto samples = samples_of(probe);
+  ASSERT_EQ(samples.size(), 4u);
+  EXPECT_TRUE(samples[0].incidents.empty());
+  ASSERT_EQ(samples[1].incidents.size(), 2u);
+  for (const auto& incident : samples[1].incidents) {
+    const bool memory = incident.system == "policy_memory";
+    EXPECT_EQ(incident.text, memory ? "4 double-bit errors" : "12 PCIe replays");
+    EXPECT_EQ(incident.failed, memory);
+  }
+  ASSERT_EQ(samples[3].incidents.size(), 1u);
+  EXPECT_EQ(samples[3].incidents[0].system, "policy_nvlink");
+  for (const auto& gpu : samples_of(probe)) EXPECT_TRUE(gpu.incidents.empty());
+}
+
 INSTANTIATE_TEST_SUITE_P(OfVersions4And3, DcgmProbe, testing::Values("550.90.07", "old 450.51"),
                          [](const auto& param) { return param.index == 0 ? "New" : "Old"; });
+
+TEST_F(DcgmProbe, APolicyOfTheSiteStaysAndItsViolationsAreTold) {
+  constexpr unsigned kThermal = 0x08, kXid = 0x40;
+  state_.gpus[2].readings = {{"dcgm_policy", kThermal | kXid}};
+  save();
+  auto probe = make_probe();
+  samples_of(probe);
+  state_.gpus[2].temperature_c = 91;
+  state_.gpus[2].xids = {79};
+  state_.gpus[2].readings["pcie_replays"] = 7;  // nothing that its policy watches
+  save();
+  const auto samples = samples_of(probe);
+  ASSERT_EQ(samples.size(), 4u);
+  ASSERT_EQ(samples[2].incidents.size(), 1u);
+  EXPECT_EQ(samples[2].incidents[0].system, "policy_thermal");
+  EXPECT_EQ(samples[2].incidents[0].text, "91 C");
+}
+
+TEST_F(DcgmProbe, GpusWithoutPoliciesStillHaveTheirHealthWatches) {
+  for (auto& gpu : state_.gpus) gpu.not_supported = {"dcgmPolicyGet"};
+  state_.gpus[2].readings = {{"remap_failure", 1}};
+  save();
+  auto probe = make_probe();
+  const auto samples = samples_of(probe);
+  ASSERT_EQ(samples.size(), 4u);
+  EXPECT_EQ(samples[2].incidents.size(), 1u);
+}
 
 TEST_F(DcgmProbe, AHealthCheckThatFailsIsUnknownNotHealthy) {
   state_.gpus[0].not_supported = {"dcgmHealthCheck"};

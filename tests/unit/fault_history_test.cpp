@@ -154,5 +154,74 @@ TEST(FaultHistory, WhatTheSiteHasRuledOnItLeavesAlone) {
   }
 }
 
+// A GPU at an address, in a boot, with its UUID or without.
+Verdict judge_at(FaultHistory& history, const std::string& bus, const std::string& boot,
+                 const std::string& uuid, const Fault& fault) {
+  auto event = event_of(classify_line(page_fault(bus))).value();
+  event.boot_id = boot;
+  event.gpu_uuid = uuid;
+  event.unix_s = fault.at;
+  event.job = fault.job;
+  event.user = fault.user;
+  history.judge(event);
+  return event.verdict;
+}
+
+TEST(FaultHistory, AGpuThatMovedInARebootKeepsItsPast) {
+  FaultHistory history;
+  judge_at(history, "3b", "boot-a", "GPU-1", {"", 1000, 77, 1000});
+  EXPECT_TRUE(evacuates(judge_at(history, "4c", "boot-b", "GPU-1", {"", 2000, 78, 1001})));
+  EXPECT_FALSE(evacuates(judge_at(history, "3b", "boot-b", "GPU-2", {"", 2000, 79, 1002})))
+      << "another GPU in its place is another GPU";
+}
+
+TEST(FaultHistory, WithoutAUuidAPlaceIsKnownForOneBoot) {
+  FaultHistory history;
+  judge_at(history, "3b", "boot-a", "", {"", 1000, 77, 1000});
+  EXPECT_FALSE(evacuates(judge_at(history, "3b", "boot-b", "", {"", 2000, 78, 1001})));
+}
+
+TEST(FaultHistory, WhatCameBeforeTheUuidWasKnownCounts) {
+  FaultHistory history;
+  judge_at(history, "3b", "boot", "", {"", 1000, 77, 1000});
+  EXPECT_TRUE(evacuates(judge_at(history, "3b", "boot", "GPU-1", {"", 2000, 78, 1001})));
+  FaultHistory bus;
+  judge(bus, {"pcieport 0000:00:01.2: AER: Uncorrectable (Non-Fatal) error received from "
+              "0000:3b:00.0",
+              1000,
+              {},
+              {}});
+  EXPECT_EQ(judge_at(bus, "3b", "boot", "GPU-1", {"", 1001, 77, 1000}).fault_class,
+            "pcie_secondary");
+}
+
+TEST(FaultHistory, SurvivesARestart) {
+  FaultHistory before;
+  judge(before, {exception(3), 1000, 77, 1000});
+  judge(before, {"NVRM: Xid (PCI:0000:3b:00): 122, x", 2998, {}, {}});
+  FaultHistory after;
+  after.take_text(before.to_text());
+  EXPECT_EQ(after.to_text(), before.to_text());
+  EXPECT_EQ(judge(after, {page_fault(), 3000, 90, 1000}).fault_class, "pcie_secondary");
+  EXPECT_TRUE(evacuates(judge(after, {exception(3), 4000, 78, 1001})));
+}
+
+TEST(FaultHistory, TakesNothingFromDamagedLines) {
+  FaultHistory history;
+  history.take_text(
+      "past\npast k\npast k x xid%2031 - 1 2\npast k 5 %zz - 1 2\nhardware k\nnonsense k 5\n");
+  EXPECT_EQ(history.to_text(), "");
+}
+
+TEST(FaultHistory, AnyProgramFaultRightAfterTheBusFailed) {
+  FaultHistory history;
+  judge(history,
+        {"pcieport 0000:00:01.2: AER: Uncorrectable (Non-Fatal) error received from 0000:3b:00.0",
+         1000,
+         {},
+         {}});
+  EXPECT_EQ(judge(history, {exception(3), 1001, 77, 1000}).fault_class, "pcie_secondary");
+}
+
 }  // namespace
 }  // namespace acrf

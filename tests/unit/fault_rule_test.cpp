@@ -35,6 +35,70 @@ TEST(FaultRule, ARuleCanBeSwitchedOffOrWatchInTheShadow) {
   EXPECT_EQ(shadow.shadowed, Action::kRebootNode);
 }
 
+// What readings say goes by the lines for its class: each has its switch and its shadow.
+TEST(FaultRule, EveryClassOfReadingsCanBeSwitchedOffOrWatchInTheShadow) {
+  const char* const classes[] = {"bad_page_failed",
+                                 "bad_page_pending",
+                                 "clock_unsynchronized",
+                                 "cooling_or_power",
+                                 "dcgm_memory",
+                                 "dcgm_policy_memory",
+                                 "dcgm_policy_nvlink",
+                                 "driver_hung",
+                                 "ecc_corrected_rate",
+                                 "ecc_uncorrectable",
+                                 "ecc_uncorrectable_chronic",
+                                 "edac_uncorrected",
+                                 "fabric_degraded",
+                                 "fabric_manager_gone",
+                                 "fs_hung",
+                                 "gpu_lost",
+                                 "gpu_missing",
+                                 "gpu_process_stuck",
+                                 "gpu_repair_pending",
+                                 "gpu_reset_required",
+                                 "gpu_wedged",
+                                 "hw_slowdown",
+                                 "hw_slowdown_lasting",
+                                 "ib_carrier_losses",
+                                 "ib_down",
+                                 "ib_flapping",
+                                 "ib_local_link_integrity",
+                                 "ib_slow",
+                                 "ib_symbol_errors",
+                                 "memory_replace",
+                                 "nvlink_crc",
+                                 "nvlink_down",
+                                 "nvlink_errors",
+                                 "page_retirement_limit",
+                                 "pcie_degraded",
+                                 "pcie_fatal",
+                                 "pcie_replay",
+                                 "persistence_lost",
+                                 "ras_uncorrectable",
+                                 "recovery_reset",
+                                 "roce_icrc_errors",
+                                 "row_remap_failure",
+                                 "row_remap_pending",
+                                 "slurmd_gone",
+                                 "sram_ecc_exceeded",
+                                 "temperature_limit",
+                                 "temperature_limit_lasting",
+                                 "xgmi_error"};
+  for (const std::string name : classes) {
+    const Verdict found{name, Severity::kCritical, Scope::kGpu, Action::kDrain};
+    const auto off = site("Fault=class:" + name + " Mode=off\n");
+    auto verdict = found;
+    ASSERT_TRUE(off.find_rule({}, {}, name)) << name;
+    EXPECT_EQ(apply_rule(*off.find_rule({}, {}, name), verdict), std::nullopt);
+    EXPECT_EQ(verdict.action, Action::kIgnore) << name;
+    const auto shadow = site("Fault=class:" + name + " Mode=shadow\n");
+    verdict = found;
+    EXPECT_EQ(apply_rule(*shadow.find_rule({}, {}, name), verdict), Action::kDrain) << name;
+    EXPECT_EQ(verdict.action, Action::kWatch) << name;
+  }
+}
+
 TEST(FaultRule, CodesGoBeforeClasses) {
   const auto catalog = site("Fault=class:gpu_lost Mode=off\nFault=xid:79 Action=rma\n");
   EXPECT_EQ(lost_gpu(catalog).verdict.action, Action::kRma);

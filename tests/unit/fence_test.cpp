@@ -12,7 +12,10 @@ TEST(Fence, IsReadAndWritten) {
   ASSERT_TRUE(fence.ok());
   EXPECT_EQ(*fence, (Fence{123, 4}));
   EXPECT_EQ(to_text(*fence), "123.4");
-  for (const auto text : {"", "123", "123.", ".4", "0.1", "123.4 ", "1.99999999999", "a.b", "1.-1"})
+  EXPECT_EQ(*parse_fence("123.4.5"), (Fence{123, 4, 5}));
+  EXPECT_EQ(to_text(Fence{123, 4, 5}), "123.4.5");
+  for (const auto text : {"", "123", "123.4.", "123.4.x", "123.4.5.6", "123.", ".4", "0.1",
+                          "123.4 ", "1.99999999999", "a.b", "1.-1"})
     EXPECT_FALSE(parse_fence(text).ok()) << text;
 }
 
@@ -25,6 +28,14 @@ TEST(Fence, OnlyALaterRestartOfTheSameJobShutsOut) {
   ASSERT_FALSE(shut.ok());
   EXPECT_EQ(shut.error().code, ErrorCode::kDenied);
   EXPECT_THAT(shut.error().sentence, testing::HasSubstr("restart 2; this is restart 1"));
+}
+
+TEST(Fence, AStepStartedAnewShutsOutTheOneBeforeIt) {
+  const std::vector<Fence> fences = {{7, 2, 1}};
+  EXPECT_FALSE(check_fence(fences, {7, 2}).ok());
+  EXPECT_FALSE(check_fence(fences, {7, 1, 9}).ok());
+  EXPECT_TRUE(check_fence(fences, {7, 2, 1}).ok());
+  EXPECT_TRUE(check_fence(fences, {7, 3}).ok());
 }
 
 TEST(Fence, NeverGoesDown) {

@@ -168,6 +168,8 @@ TEST_F(GpuRulesTest, RemappedRowsAreToldOnceAndAgainAfterTheyHadGone) {
   gpu().remap_pending = 1;
   EXPECT_THAT(look(), ElementsAre("row_remap_pending"));
   EXPECT_EQ(action(), Action::kResetGpu);
+  EXPECT_TRUE(findings_[0].verdict.at_job_end);
+  EXPECT_TRUE(evacuates(findings_[0].verdict));
   for (int i = 0; i < 50; ++i) EXPECT_THAT(look(60), IsEmpty());
   gpu().remap_pending = 0;
   look(5);
@@ -302,7 +304,8 @@ TEST_F(GpuRulesTest, SlowdownInSixOfTenMinutesIsToldAndALastingOneIsCritical) {
   for (int i = 0; i < 29; ++i) EXPECT_THAT(look(60), IsEmpty());
   EXPECT_THAT(look(60), ElementsAre("hw_slowdown_lasting"));
   EXPECT_EQ(findings_[0].verdict.severity, Severity::kCritical);
-  EXPECT_EQ(action(), Action::kWatch);  // the job goes on
+  EXPECT_EQ(action(), Action::kDrain);
+  EXPECT_TRUE(findings_[0].verdict.at_job_end);  // the job goes on
 }
 
 TEST_F(GpuRulesTest, SlowdownOfManyGpusIsTheCoolingsAndDrainsNothing) {
@@ -324,6 +327,36 @@ TEST_F(GpuRulesTest, HeatIsMeasuredAgainstTheDevicesOwnLimit) {
   look();
   EXPECT_THAT(look(300), ElementsAre("temperature_limit"));
   EXPECT_EQ(findings_[0].gpu_uuid, "GPU-4");
+  EXPECT_EQ(action(), Action::kWatch);
+  for (int i = 0; i < 24; ++i) EXPECT_THAT(look(60), IsEmpty());
+  EXPECT_THAT(look(60), ElementsAre("temperature_limit_lasting"));
+  EXPECT_EQ(action(), Action::kDrain);
+  EXPECT_TRUE(findings_[0].verdict.at_job_end);
+}
+
+TEST_F(GpuRulesTest, HeatOfManyGpusIsTheCoolingsAndDrainsNothing) {
+  for (const std::size_t i : {1, 5}) {
+    gpu(i).temperature_c = 91;
+    gpu(i).slowdown_c = 87;
+  }
+  for (int i = 0; i < 60; ++i) {
+    look(60);
+    for (const auto& finding : findings_) {
+      EXPECT_EQ(finding.verdict.fault_class, "cooling_or_power");
+      EXPECT_EQ(finding.verdict.action, Action::kWatch);
+    }
+  }
+}
+
+TEST_F(GpuRulesTest, PersistenceIsMissedOnlyWhereItWasOn) {
+  gpu(2).persistence = 0;
+  gpu(3).persistence = 1;
+  look();
+  gpu(3).persistence = 0;
+  look();
+  EXPECT_THAT(look(60), ElementsAre("persistence_lost"));
+  EXPECT_EQ(findings_[0].gpu_uuid, "GPU-3");
+  EXPECT_EQ(action(), Action::kWatch);
 }
 
 TEST_F(GpuRulesTest, TheDriversRecoveryActionIsObeyedAtTheSecondReading) {
@@ -437,20 +470,6 @@ TEST(HangRule, IsBelievedAtTheThirdTimeOfALibraryThatHasAnswered) {
   EXPECT_EQ(third->verdict.action, Action::kDrain);
   EXPECT_EQ(third->evidence, "nvml did not answer about GPU 0000:1a:00, 3 in a row");
   EXPECT_FALSE(rule.hung("nvml", ""));
-}
-
-TEST(CounterWindows, ForgetOldWindowsAndStandAClockThatGoesBack) {
-  CounterWindows windows(3);
-  windows.add(0, 1);
-  windows.add(60, 1);
-  windows.add(120, 1);
-  EXPECT_EQ(windows.reaching(1), 3);
-  windows.add(180, 0);
-  EXPECT_EQ(windows.reaching(1), 2);
-  windows.add(10, 5);
-  EXPECT_EQ(windows.reaching(5), 1);
-  windows.add(100'000, 0);
-  EXPECT_EQ(windows.reaching(1), 0);
 }
 
 }  // namespace

@@ -142,5 +142,72 @@ TEST(Incident, AnotherActingFaultRightAfterOneWasTakenCareOfIsNews) {
   EXPECT_EQ(change->kind, Change::Kind::kOpened);
 }
 
+Event pending_remap(std::int64_t at) {
+  auto event = lost_gpu("remap", at);
+  event.verdict = {"remap_pending", Severity::kCritical, Scope::kGpu, Action::kResetGpu, true};
+  event.xid = 63;
+  event.rank = 60;
+  return event;
+}
+
+TEST(Incident, WhatCannotWaitIsNewsAfterWhatCould) {
+  IncidentTracker tracker("n1");
+  const auto opened = tracker.observe(pending_remap(1000));
+  ASSERT_TRUE(opened);
+  EXPECT_TRUE(opened->newly_evacuates);
+  EXPECT_FALSE(opened->newly_urgent);
+  auto event = lost_gpu("ue", 1010);
+  event.verdict = {"hbm_ue", Severity::kFatal, Scope::kGpu, Action::kResetGpu};
+  event.rank = 30;  // a lesser cause all the same
+  const auto change = tracker.observe(event);
+  ASSERT_TRUE(change);
+  EXPECT_EQ(change->kind, Change::Kind::kStronger);
+  EXPECT_TRUE(change->newly_urgent);
+  EXPECT_FALSE(change->newly_evacuates);
+  EXPECT_EQ(change->incident.id, opened->incident.id);
+  EXPECT_EQ(change->incident.root.verdict.fault_class, "hbm_ue");
+  EXPECT_FALSE(change->incident.root.verdict.at_job_end);
+}
+
+TEST(Incident, UrgencyIsToldOnceAndNeverTakenBack) {
+  IncidentTracker tracker("n1");
+  tracker.observe(lost_gpu("1", 1000));
+  auto waits = pending_remap(1010);
+  waits.rank = 90;
+  EXPECT_FALSE(tracker.observe(waits));  // it names a higher rank, and would let jobs run on
+  waits.xid = 154;                       // the driver's own word
+  waits.verdict.action = Action::kRma;
+  const auto change = tracker.observe(waits);
+  ASSERT_TRUE(change);
+  EXPECT_FALSE(change->newly_urgent);
+  EXPECT_FALSE(change->incident.root.verdict.at_job_end);
+}
+
+TEST(Incident, TheDriversWordToResetAtOnceHastensAReset) {
+  IncidentTracker tracker("n1");
+  tracker.observe(pending_remap(1000));
+  auto word = pending_remap(1005);
+  word.xid = 154;
+  word.rank = 0;
+  word.verdict = {"recovery_action", Severity::kFatal, Scope::kGpu, Action::kRebootNode};
+  const auto change = tracker.observe(word);
+  ASSERT_TRUE(change);
+  EXPECT_TRUE(change->newly_urgent);
+  EXPECT_EQ(change->incident.root.xid, 63);
+  EXPECT_EQ(change->incident.root.verdict.action, Action::kRebootNode);
+  EXPECT_FALSE(change->incident.root.verdict.at_job_end);
+}
+
+TEST(Incident, WhatWaitedBeforeARestartIsHastenedAfterIt) {
+  IncidentTracker before("n1");
+  const auto waiting = before.observe(pending_remap(1000))->incident;
+  IncidentTracker tracker("n1");
+  tracker.update(waiting);
+  const auto change = tracker.observe(lost_gpu("1", 1010));
+  ASSERT_TRUE(change);
+  EXPECT_TRUE(change->newly_urgent);
+  EXPECT_EQ(change->incident.id, waiting.id);
+}
+
 }  // namespace
 }  // namespace acrf

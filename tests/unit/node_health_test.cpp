@@ -21,5 +21,38 @@ TEST(NodeHealth, WhatIsMalformedIsUnknown) {
     EXPECT_FALSE(find_node_health(bad)) << bad;
 }
 
+TEST(NodeHealth, MarksTravelWithIt) {
+  NodeToken token;
+  token.health.probation = true;
+  token.claim = HealthMark{1'700'000'000, "gpu_lost"};
+  token.acted = HealthMark{1'700'000'001, "check_My-Test"};
+  token.braked = HealthMark{1'700'000'002, "odd class,x"};
+  token.waived_unix_s = 1'700'000'003;
+  const auto comment = with_node_token("rack 7", token);
+  EXPECT_EQ(comment,
+            "rack 7 acrf:probation,claim=1700000000:gpu_lost,acted=1700000001:check_My-Test,"
+            "braked=1700000002:odd%20class%2cx,waived=1700000003");
+  EXPECT_EQ(node_token_in(comment), token);
+  EXPECT_EQ(find_node_health(comment), token.health);
+  // Who changes the health alone leaves the rest.
+  const auto changed = with_node_health(comment, {1, false, 0, false});
+  EXPECT_EQ(node_token_in(changed).acted, token.acted);
+  EXPECT_EQ(find_node_health(changed)->quarantined, 1u);
+}
+
+TEST(NodeHealth, FieldsOfANewerVersionAreKept) {
+  const std::string comment = "acrf:gpus=3,colour=blue,sealed,risk=5";
+  EXPECT_EQ(find_node_health(comment), (NodeHealth{8, false, 5, false}));
+  EXPECT_EQ(with_node_health(comment, {1, false, 0, false}), "acrf:gpus=0,colour=blue,sealed");
+  EXPECT_EQ(with_node_token("acrf:sealed", node_token_in("acrf:sealed")), "acrf:sealed");
+}
+
+TEST(NodeHealth, AMalformedMarkMakesTheTokenUnknown) {
+  for (const auto* bad : {"acrf:gpus=1,claim=", "acrf:gpus=1,claim=x:gsp", "acrf:gpus=1,acted=5",
+                          "acrf:gpus=1,acted=5:", "acrf:braked=-1:gsp", "acrf:waived=",
+                          "acrf:gpus=1,acted=5:%zz", "acrf:gpus=1,=5", "acrf:gpus=1,,risk=3"})
+    EXPECT_FALSE(find_node_health(bad)) << bad;
+}
+
 }  // namespace
 }  // namespace acrf

@@ -28,7 +28,8 @@ class NodeTree : public testing::Test {
 };
 
 TEST_F(NodeTree, AnEmptyTreeIsUnknownNotHealthyOrFailed) {
-  const auto readings = read_node(paths());
+  ProcessTable processes(tree_.path());
+  const auto readings = read_node(paths(), processes, 0);
   EXPECT_THAT(readings.ports, IsEmpty());
   EXPECT_FALSE(readings.gpus.expected);
   EXPECT_FALSE(readings.memory.total_kb);
@@ -52,6 +53,43 @@ TEST_F(NodeTree, ReadsFabricPorts) {
   EXPECT_EQ(ports[0].link_downs, 2u);
   EXPECT_FALSE(ports[0].link_recoveries);
   EXPECT_EQ(ports[1].active, false);
+  EXPECT_FALSE(ports[1].rate_mbps);
+}
+
+TEST_F(NodeTree, ReadsWhatItsOwnFabricCounts) {
+  for (const std::string name : {"mlx5_0", "mlx5_1", "rxe0"}) {
+    const auto port = "sys/class/infiniband/" + name + "/ports/1";
+    tree_.write(port + "/state", "4: ACTIVE\n");
+    tree_.write(port + "/counters/symbol_error", "1\n");
+    tree_.write(port + "/counters/link_error_recovery", "2\n");
+    tree_.write(port + "/counters/local_link_integrity_errors", "3\n");
+    tree_.write(port + "/counters/port_rcv_errors", "4\n");
+    tree_.write(port + "/hw_counters/local_ack_timeout_err", "5\n");
+    tree_.write(port + "/hw_counters/rx_icrc_encapsulated", "6\n");
+    tree_.write(port + "/hw_counters/roce_adp_retrans", "7\n");
+    tree_.write(port + "/hw_counters/roce_slow_restart", "8\n");
+  }
+  tree_.write("sys/class/infiniband/mlx5_0/ports/1/link_layer", "InfiniBand\n");
+  tree_.write("sys/class/infiniband/mlx5_0/ports/1/rate", "400 Gb/sec (4X NDR)\n");
+  tree_.write("sys/class/infiniband/mlx5_1/ports/1/link_layer", "Ethernet\n");
+  tree_.write("sys/class/infiniband/mlx5_1/ports/1/rate", "2.5 Gb/sec (1X SDR)\n");
+  const auto ports = read_ports(tree_.path());
+  ASSERT_EQ(ports.size(), 3u);
+  EXPECT_EQ(ports[0].rate_mbps, 400'000u);
+  EXPECT_EQ(ports[0].symbol_errors, 1u);
+  EXPECT_EQ(ports[0].link_recoveries, 2u);
+  EXPECT_EQ(ports[0].integrity_errors, 3u);
+  EXPECT_EQ(ports[0].receive_errors, 4u);
+  EXPECT_EQ(ports[0].ack_timeouts, 5u);
+  EXPECT_FALSE(ports[0].icrc_errors || ports[0].retransmits || ports[0].slow_restarts);
+  EXPECT_EQ(ports[1].rate_mbps, 2'500u);
+  EXPECT_EQ(ports[1].receive_errors, 4u);
+  EXPECT_EQ(ports[1].icrc_errors, 6u);
+  EXPECT_EQ(ports[1].retransmits, 7u);
+  EXPECT_EQ(ports[1].slow_restarts, 8u);
+  EXPECT_FALSE(ports[1].symbol_errors || ports[1].link_recoveries || ports[1].integrity_errors);
+  EXPECT_EQ(ports[2].symbol_errors, 1u);  // it does not say what it is
+  EXPECT_EQ(ports[2].icrc_errors, 6u);
 }
 
 TEST_F(NodeTree, ReadsMemoryControllersAndPcieTotals) {
@@ -118,12 +156,38 @@ class ProcTree : public NodeTree {
     std::filesystem::create_symlink("/dev/nvidia0",
                                     tree_.path("proc/" + std::to_string(pid) + "/fd/7"));
   }
-  NodeReadings read() {
+  NodeReadings read(std::int64_t now_s = 0) {
     NodeReadings readings;
-    read_processes(tree_.path(), readings);
+    processes_.read(now_s, readings);
     return readings;
   }
+  void end_process(int pid) {
+    std::filesystem::remove_all(tree_.path("proc/" + std::to_string(pid)));
+  }
+
+  ProcessTable processes_{tree_.path()};
 };
+
+// Most processes are read once a minute; what is held against one is read anew.
+TEST_F(ProcTree, KnowsProcessesWithoutReadingThemAgain) {
+  const std::string job = "/system.slice/slurmstepd.scope/job_7/step_0/user/task_0";
+  add_process(60, "slurmd", 'S', "slurmd", "/");
+  add_process(120, "slurmstepd", 'S', "/usr/sbin/slurmstepd", "/");  // not yet its own name
+  EXPECT_EQ(read(0).slurmd_runs, true);
+  add_process(60, "slurmd", 'D', "slurmd", "/");
+  EXPECT_EQ(read(1).slurmd_blocked, true);
+  add_process(120, "slurmstepd", 'S', std::string("slurmstepd: [7.0]\0\0", 19), job);
+  add_process(180, "train", 'D', "train", job);
+  EXPECT_TRUE(read(2).stuck.empty());
+  end_process(120);
+  EXPECT_EQ(read(3).stuck.size(), 1u);
+  add_process(180, "train", 'S', "train", job);
+  EXPECT_TRUE(read(4).stuck.empty());
+  end_process(60);
+  EXPECT_EQ(read(5).slurmd_runs, false);
+  add_process(180, "nv-fabricmanage", 'S', "x", "/");  // another program, seen within a minute
+  EXPECT_EQ(read(65).fabric_manager_runs, true);
+}
 
 TEST_F(ProcTree, FindsServices) {
   add_process(10, "slurmd", 'D', "slurmd", "/");
@@ -144,11 +208,12 @@ TEST_F(ProcTree, ReportsOnlyProcessesWhoseJobHasEnded) {
   open_gpu(102);
   add_process(103, "idle", 'S', "idle", job8);
   add_process(104, "blocked", 'D', "blocked", job8);
+  add_process(106, "undead", 'Z', "", job8);
   add_process(105, "dcgm", 'S', "nv-hostengine", "/system.slice/dcgm.service");
   open_gpu(105);
   std::vector<int> pids;
   for (const auto& process : read().stuck) pids.push_back(process.pid);
-  EXPECT_THAT(pids, testing::UnorderedElementsAre(102, 104));
+  EXPECT_THAT(pids, testing::UnorderedElementsAre(102, 104, 106));
 }
 
 TEST_F(NodeTree, ReadsMemory) {

@@ -18,33 +18,6 @@ std::vector<std::string> classes(const std::vector<Finding>& findings) {
   return names;
 }
 
-TEST(CounterWindow, CountsGrowthAndForgetsIt) {
-  CounterWindow window(3600);
-  EXPECT_EQ(window.observe(1000, 0), 0u);
-  EXPECT_EQ(window.observe(1050, 10), 50u);
-  EXPECT_EQ(window.growth(10), 50u);
-  EXPECT_EQ(window.growth(3609), 50u);
-  EXPECT_EQ(window.growth(3610), 0u);
-}
-
-TEST(CounterWindow, AResetOrAWrapIsANewBaseline) {
-  CounterWindow window(3600);
-  window.observe(65000, 0);
-  EXPECT_EQ(window.observe(3, 10), 0u);
-  EXPECT_EQ(window.observe(7, 20), 4u);
-  EXPECT_EQ(window.growth(20), 4u);
-}
-
-TEST(KOfN, HoldsAtKAndLetsGoWhenNoneIsLeft) {
-  KOfN rule(2, 3);
-  EXPECT_FALSE(rule.observe(true));
-  EXPECT_FALSE(rule.observe(false));
-  EXPECT_TRUE(rule.observe(true));
-  EXPECT_TRUE(rule.observe(false));
-  EXPECT_TRUE(rule.observe(false));
-  EXPECT_FALSE(rule.observe(false));
-}
-
 class Port : public testing::Test {
  protected:
   std::vector<std::string> at(std::int64_t now_s, std::optional<bool> active,
@@ -125,11 +98,69 @@ TEST_F(Port, SymbolErrorsAreWatched) {
 }
 
 TEST_F(Port, LinkRecoveriesAreWatched) {
-  PortReading reading{"mlx5_0/1", true, std::nullopt, 10, std::nullopt};
+  PortReading reading;
+  reading.active = true;
+  reading.link_recoveries = 10;
   rule_.observe(reading, 0);
   reading.link_recoveries = 16;
   EXPECT_THAT(classes(rule_.observe(reading, 30)), ElementsAre("ib_link_recovery"));
   EXPECT_THAT(classes(rule_.observe(reading, 120)), IsEmpty());
+}
+
+// Each rate alone, as often as its limit and once less.
+TEST_F(Port, RatesOfErrorsAreWatchedFromTheirLimitOn) {
+  struct Case {
+    const char* fault_class;
+    Reading PortReading::*counter;
+    std::uint64_t per_minute;
+  };
+  const Case cases[] = {{"ib_local_link_integrity", &PortReading::integrity_errors, 1},
+                        {"ib_receive_errors", &PortReading::receive_errors, 600},
+                        {"ib_ack_timeouts", &PortReading::ack_timeouts, 60},
+                        {"roce_icrc_errors", &PortReading::icrc_errors, 1},
+                        {"roce_retransmits", &PortReading::retransmits, 600},
+                        {"roce_slow_restarts", &PortReading::slow_restarts, 600}};
+  for (const auto& item : cases) {
+    const auto after = [&](std::uint64_t growth) {
+      PortRule rule;
+      PortReading reading;
+      reading.active = true;
+      reading.*item.counter = 7;
+      std::vector<Finding> found;
+      for (int minute = 0; minute < 4; ++minute) {
+        found = rule.observe(reading, minute * 60);
+        reading.*item.counter = *(reading.*item.counter) + growth;
+      }
+      return found;
+    };
+    EXPECT_THAT(after(item.per_minute - 1), IsEmpty()) << item.fault_class;
+    const auto found = after(item.per_minute);
+    EXPECT_THAT(classes(found), ElementsAre(item.fault_class));
+    EXPECT_EQ(found.at(0).verdict.action, Action::kWatch);
+  }
+}
+
+TEST_F(Port, OneBurstOfErrorsIsNoRate) {
+  PortReading reading;
+  reading.active = true;
+  reading.receive_errors = 0;
+  rule_.observe(reading, 0);
+  reading.receive_errors = 1'000'000;
+  for (int t = 30; t < 600; t += 30) EXPECT_THAT(rule_.observe(reading, t), IsEmpty());
+}
+
+TEST_F(Port, ALinkThatCameBackSlowerIsWatched) {
+  PortReading reading;
+  reading.active = true;
+  reading.rate_mbps = 400'000;
+  EXPECT_THAT(rule_.observe(reading, 0), IsEmpty());
+  reading.rate_mbps = 100'000;
+  rule_.observe(reading, 30);
+  EXPECT_THAT(rule_.observe(reading, 60), IsEmpty());
+  EXPECT_THAT(classes(rule_.observe(reading, 90)), ElementsAre("ib_slow"));
+  reading.rate_mbps = 400'000;
+  for (int t = 120; t < 300; t += 30) rule_.observe(reading, t);
+  EXPECT_THAT(rule_.observe(reading, 300), IsEmpty());
 }
 
 TEST(MemoryController, UncorrectedErrorsDrainAtJobEndAndStay) {

@@ -159,6 +159,21 @@ TEST_F(PlacementTest, RiskMattersToThoseWhoSaySo) {
   EXPECT_THAT(placed(careful), ElementsAre(1));
 }
 
+TEST_F(PlacementTest, NodesOnProbationAreForSmallJobs) {
+  for (int node = 0; node < 15; ++node) use(node, 0xff);
+  use(3, 0);
+  put_health(15, {0, false, 0, true}, 0b1);
+  EXPECT_THAT(placed(nodes(1, 4)), ElementsAre(15));  // tightest: a small job does not mind
+  auto careful = nodes(1, 4);
+  careful.risk_limit = 50;
+  EXPECT_THAT(placed(careful), ElementsAre(3));
+  use(4, 0b11);
+  const auto pair = placed(nodes(2, 4));
+  EXPECT_EQ(std::count(pair.begin(), pair.end(), 15), 0);
+  use(4, 0xff);
+  EXPECT_THAT(placed(nodes(2, 4)), testing::UnorderedElementsAre(3, 15));  // nothing else fits
+}
+
 TEST_F(PlacementTest, TheNodeThatKilledTheJobIsTheLastResort) {
   NodeSet guilty(16);
   guilty.set(0);

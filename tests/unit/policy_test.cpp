@@ -54,6 +54,7 @@ TEST(Policy, TheTokenSaysItAllAndIsOneWord) {
            {"checkpoint-cost", "90s"},
            {"max-requeues", "4"},
            {"spares", "2"},
+           {"min-nodes", "3"},
            {"topology", "spread"},
            {"exclude-risk", "medium"}})
     ASSERT_TRUE(set_option(policy, name, value).ok()) << name;
@@ -70,6 +71,7 @@ TEST(Policy, TheTokenSaysItAllAndIsOneWord) {
   EXPECT_EQ(found->checkpoint_cost_s, 90);
   EXPECT_EQ(found->max_requeues, 4);
   EXPECT_EQ(found->spares, 2);
+  EXPECT_EQ(found->min_nodes, 3);
   EXPECT_EQ(found->shape, Shape::kSpread);
   EXPECT_EQ(found->excluded_risk, 50);
   EXPECT_EQ(to_token(*found), token);

@@ -60,9 +60,10 @@ TEST(PlanDrain, ADrainThatIsMissingForLongWasTakenAway) {
 
 TEST(PlanDrain, AnAdminsReasonOnADownNodeStays) {
   const auto incident = incident_in(Phase::kSeen);
-  EXPECT_EQ(reason_to_give(incident, {false, "PSU swap", kLongAgo}), std::nullopt);
-  EXPECT_EQ(reason_to_give(incident, {false, "", kLongAgo}), drain_reason(incident));
-  EXPECT_EQ(reason_to_give(incident, {false, "ACRF: old", kLongAgo}), drain_reason(incident));
+  EXPECT_EQ(reason_to_give(drain_reason(incident), {false, "PSU swap", kLongAgo}), std::nullopt);
+  EXPECT_EQ(reason_to_give(drain_reason(incident), {false, "", kLongAgo}), drain_reason(incident));
+  EXPECT_EQ(reason_to_give(drain_reason(incident), {false, "ACRF: old", kLongAgo}),
+            drain_reason(incident));
 }
 
 JobView job_in(JobState state) {
@@ -124,6 +125,30 @@ TEST(PlanJob, LeavesAJobThatSaidDoNotRequeue) {
   EXPECT_EQ(plan_job(incident_in(Phase::kDrained), job), JobStep::kRequeue);
   job.exit_status = 93;
   EXPECT_EQ(plan_job(incident_in(Phase::kDrained), job), JobStep::kLeave);
+}
+
+TEST(PlanJob, AJobWhoseLauncherCanDoWithoutTheNodeIsLeftToItForSomeSeconds) {
+  auto incident = incident_in(Phase::kDrained);
+  incident.drained_unix_s = 2000;
+  auto job = job_in(JobState::kRunning);
+  job.admin_comment = "acrf:policy=failover,max-requeues=2,spares=1";
+  job.seen_unix_s = 2001;
+  EXPECT_EQ(plan_job(incident, job), JobStep::kRequeue) << "no launcher";
+  job.comment = "mine acrf-run:can-lose=1";
+  EXPECT_EQ(plan_job(incident, job), JobStep::kLeave);
+  job.seen_unix_s = 2005;
+  EXPECT_EQ(plan_job(incident, job), JobStep::kRequeue) << "it did nothing";
+  job.comment = "acrf-run:can-lose=0,without=" + incident.node;
+  EXPECT_EQ(plan_job(incident, job), JobStep::kLeave) << "it does without the node";
+  job.comment = "acrf-run:can-lose=0";
+  job.seen_unix_s = 2001;
+  EXPECT_EQ(plan_job(incident, job), JobStep::kRequeue) << "no spare left";
+  job.comment = "acrf-run:can-lose=1";
+  job.state = JobState::kSuspended;
+  EXPECT_EQ(plan_job(incident, job), JobStep::kRequeue);
+  job.state = JobState::kRunning;
+  job.admin_comment = "acrf:policy=requeue,max-requeues=2";
+  EXPECT_EQ(plan_job(incident, job), JobStep::kRequeue) << "the policy says so";
 }
 
 }  // namespace

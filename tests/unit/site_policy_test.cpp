@@ -98,6 +98,12 @@ TEST(SitePolicy, ConflictsAreRefusedWithTheFix) {
               AllOf(HasSubstr("--acrf-spares=2: must be less than the job's nodes"),
                     HasSubstr("ask for more with --nodes")));
   EXPECT_EQ(refusal({}, batch(), {{"policy", "failover"}, {"spares", "1"}}), "none");
+  EXPECT_THAT(refusal({}, batch(), {{"policy", "failover"}, {"spares", "1"}, {"min-nodes", "2"}}),
+              HasSubstr("--acrf-min-nodes=2: must not be more than the job's nodes without its "
+                        "spares, of which there are 1"));
+  EXPECT_EQ(refusal({}, batch(), {{"policy", "failover"}, {"min-nodes", "1"}}), "none");
+  EXPECT_THAT(refusal({}, batch(), {{"policy", "requeue"}, {"min-nodes", "1"}}),
+              HasSubstr("--acrf-min-nodes=1: only with --acrf-policy=failover"));
   EXPECT_THAT(refusal({}, batch(), {{"policy", "requeue"}, {"spares", "1"}}),
               HasSubstr("only with --acrf-policy=failover"));
   EXPECT_THAT(refusal({}, batch(), {{"max-requeues", "9"}}),

@@ -42,11 +42,16 @@ std::string incident_json(const Incident& incident) {
       {"action", name_of(root.verdict.action)},
       {"severity", name_of(root.verdict.severity)},
       {"scope", name_of(root.verdict.scope)},
+      {"state", health_state(root.verdict, root.xid)},
   };
   if (root.xid) json["xid"] = *root.xid;
   if (root.sxid) json["sxid"] = *root.sxid;
   if (root.part.empty()) json["gpu"] = to_string(root.gpu);
   if (!root.part.empty()) json["part"] = root.part;
+  if (root.pid) json["pid"] = *root.pid;
+  if (root.job) json["job"] = *root.job;
+  if (root.user) json["user"] = *root.user;
+  if (!root.step.empty()) json["step"] = root.step;
   auto& said = json["root"] = {{"line", parse_unsigned(root.discriminator).value_or(0)},
                                {"class", root.verdict.fault_class}};
   for (const auto* key : {"xid", "sxid", "gpu"})

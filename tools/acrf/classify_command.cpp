@@ -80,6 +80,8 @@ void add_classify_command(CommandLine& line) {
   const auto options = std::make_shared<Classify>();
   command->add_option("FILE", options->file, "log to read (default: standard input)");
   command->add_flag("--incidents", options->incidents, "print incidents instead of lines");
+  command->set_version_flag("--version", "catalog " + Catalog::builtin().version(),
+                            "print the version of the catalog of faults");
   command->callback([&line, options] { classify(line, *options); });
 }
 

@@ -36,6 +36,23 @@ void show_json(const Config& config) {
     for (const auto& key : check_keys()) entry[std::string(key.name)] = key.get(rule);
     checks.push_back(entry);
   }
+  auto& partitions = all["Partition"] = nlohmann::ordered_json::array();
+  for (const auto& rule : config.partitions) {
+    nlohmann::ordered_json entry = {{"name", rule.name}, {"line", rule.line}};
+    for (const auto& key : partition_keys())
+      if (const auto value = key.get(rule); !value.empty()) entry[std::string(key.name)] = value;
+    partitions.push_back(entry);
+  }
+  auto& maintenance = all["Maintenance"] = nlohmann::ordered_json::array();
+  for (const auto& one : config.maintenance)
+    maintenance.push_back({{"line", one.line}, {"text", to_line(one)}});
+  auto& notifies = all["Notify"] = nlohmann::ordered_json::array();
+  for (const auto& rule : config.notifies) {
+    nlohmann::ordered_json entry = {{"name", rule.name}, {"line", rule.line}};
+    for (const auto& key : notify_keys())
+      if (const auto value = key.get(rule); !value.empty()) entry[std::string(key.name)] = value;
+    notifies.push_back(entry);
+  }
   fmt::print("{}\n", all.dump(2));
 }
 
@@ -50,6 +67,9 @@ void show_table(const Config& config) {
   for (const auto& rule : config.policies) fmt::print("{} # line {}\n", to_line(rule), rule.line);
   for (const auto& rule : config.faults) fmt::print("{} # line {}\n", to_line(rule), rule.line);
   for (const auto& rule : config.checks) fmt::print("{} # line {}\n", to_line(rule), rule.line);
+  for (const auto& rule : config.partitions) fmt::print("{} # line {}\n", to_line(rule), rule.line);
+  for (const auto& one : config.maintenance) fmt::print("{} # line {}\n", to_line(one), one.line);
+  for (const auto& rule : config.notifies) fmt::print("{} # line {}\n", to_line(rule), rule.line);
 }
 
 // The parts of acrf.conf(5) that the tables give.
@@ -67,6 +87,12 @@ void print_manual() {
   for (const auto& key : fault_keys()) fmt::print(".TP\n.B {}\n{}\n", key.name, key.help);
   fmt::print(".SH CHECKS\n");
   for (const auto& key : check_keys()) fmt::print(".TP\n.B {}\n{}\n", key.name, key.help);
+  fmt::print(".SH PARTITIONS\n");
+  for (const auto& key : partition_keys()) fmt::print(".TP\n.B {}\n{}\n", key.name, key.help);
+  fmt::print(".SH MAINTENANCE\n");
+  for (const auto& key : maintenance_keys()) fmt::print(".TP\n.B {}\n{}\n", key.name, key.help);
+  fmt::print(".SH NOTIFICATIONS\n");
+  for (const auto& key : notify_keys()) fmt::print(".TP\n.B {}\n{}\n", key.name, key.help);
 }
 
 }  // namespace

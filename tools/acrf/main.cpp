@@ -22,14 +22,20 @@ int main(int argc, char** argv) {
   app.set_version_flag("-V,--version", std::string("acrf ") + ACRF_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
+  acrf::add_brakes_command(line);
+  acrf::add_audit_command(line);
   acrf::add_checkpoint_command(line);
   acrf::add_classify_command(line);
   acrf::add_conf_command(line);
+  acrf::add_events_command(line);
   acrf::add_explain_command(line);
   acrf::add_inject_command(line);
   acrf::add_interval_command(line);
+  acrf::add_maintenance_command(line);
+  acrf::add_notify_command(line);
   acrf::add_place_command(line);
   acrf::add_rank_order_command(line);
+  acrf::add_run_command(line);
   CLI11_PARSE(app, argc, argv);
   return line.status;
 }

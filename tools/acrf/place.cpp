@@ -264,6 +264,7 @@ NodeSet candidates(const Cluster& cluster, const PlaceRequest& request, int gpus
 void add_unhealthy(const Cluster& cluster, const PlaceRequest& request, NodeSet& avoid) {
   avoid |= cluster.inventory->suspect();
   avoid |= cluster.inventory->quarantined();
+  avoid |= cluster.inventory->on_probation();
   cluster.inventory->risky().each([&](int position) {
     if (cluster.inventory->node(position).health.risk >= request.risk_limit) avoid.set(position);
     return true;

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Takes the parts that were kept from jobs up the ladder (core/ladder.h): looks at each case when
+// it is due, records the step that follows, then does it. Called by the responder's thread alone.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "actions/containment.h"
+#include "actions/program_run.h"
+#include "common/case_store.h"
+#include "core/incident.h"
+#include "part_signs.h"
+
+namespace acrf {
+
+class Repair {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  struct Parts {
+    const Config& config;
+    SlurmClient& slurm;
+    Containment& containment;
+    AuditLog& audit;
+    const PartSigns& signs;
+    std::function<void(const Case&, const std::string& why)> tell;  // people
+  };
+
+  // Takes up the cases that an earlier run left open.
+  Repair(Parts parts, CaseStore store, std::string node, std::string boot_id);
+
+  // The incident's part has been taken from the jobs.
+  void open(const Incident& incident);
+
+  // Does what is due; says when to call again.
+  Clock::time_point step(Clock::time_point now);
+
+  bool has_open_case() const;
+
+ private:
+  struct Patient {
+    Case sick;
+    Clock::time_point due{};
+  };
+
+  void step_case(Patient& patient, Clock::time_point now);
+  PartView look(const Case& sick, const Result<NodeView>& node, Clock::time_point now);
+  bool leave(const Case& sick, const LadderStep& step);
+  bool record(Case& sick, const LadderStep& step, const PartView& view);
+  void announce(const Case& sick, CaseState before, const std::string& why);
+  bool save(const Case& sick);
+  void carry_out(const Case& sick, const LadderStep& step, Clock::time_point now);
+  void contain_again(const Case& sick);
+  void run_program(const Case& sick, Act act, Clock::time_point now);
+  void note_program_end(const Case& sick, ProgramState state);
+  void return_to_service(const Case& sick);
+  bool end_probation(const Case& sick);
+  bool others_hold_node(const Case& sick) const;
+  std::vector<Case> others(const Case& sick) const;
+
+  Parts parts_;
+  CaseStore store_;
+  std::string node_;
+  std::string boot_id_;
+  ProgramRun program_;
+  AuditId program_audit_;
+  std::vector<Patient> patients_;
+  bool controller_was_away_ = true;  // nobody knows what it did before this daemon began
+};
+
+}  // namespace acrf

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the watching side knows of each part, for the side that repairs: is a fault still there, and
+// has anybody looked since? Shared by the two threads.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/gpu_rules.h"
+#include "core/ladder.h"
+
+namespace acrf {
+
+class PartSigns {
+ public:
+  // A fault that takes its part out of service: `part` is a GPU's UUID, or empty for the node.
+  void note_fault(const std::string& part, std::int64_t unix_s);
+  // What a source saw of all GPUs at `unix_s`; only what would take a GPU out of service counts as
+  // held against it.
+  void note_gpus(const std::vector<GpuLook>& looks, std::int64_t unix_s);
+  // The node's own checks were made, and hold nothing against it that would drain it.
+  void note_node_look(std::int64_t unix_s);
+
+  // Gone only if the part was looked at after `since_s` and nothing was found since.
+  Sign sign_of(const std::string& part, std::int64_t since_s) const;
+  // How many GPUs have answered since.
+  int answering_since(std::int64_t since_s) const;
+  // UUID of the GPU that answered there last; empty: unknown.
+  std::string gpu_at(const PciAddress& address) const;
+
+ private:
+  struct Seen {
+    std::int64_t fault_s = 0;
+    std::int64_t look_s = 0;
+  };
+  mutable std::mutex mutex_;
+  std::map<std::string, Seen> parts_;
+  std::map<PciAddress, std::string> places_;
+};
+
+}  // namespace acrf

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One HTTP request through libcurl. It blocks, so it is made in acrf-courier and nowhere else: the
+// daemon neither waits for an endpoint nor loads libcurl.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+
+namespace acrf {
+
+struct HttpRequest {
+  std::string url;
+  std::vector<std::string> headers;  // "Name: value"
+  std::string body;
+};
+
+struct HttpReply {
+  int status = 0;
+  std::string body;
+  bool cut = false;  // it was longer than is read, 64 kB
+};
+
+// POSTs. Redirects are not followed. An Error: no endpoint answered in time, or the request cannot
+// be made.
+Result<HttpReply> post(const HttpRequest& request, std::chrono::milliseconds timeout);
+
+}  // namespace acrf

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "core/brake_marks.h"
+
+#include <algorithm>
+
+#include "core/incident.h"
+#include "core/text.h"
+
+namespace acrf {
+namespace {
+
+constexpr std::int64_t kHour_s = 3600;
+
+bool is_of(const FleetNode& node, const ResetScope& scope) {
+  return scope.partition.empty() || std::find(node.partitions.begin(), node.partitions.end(),
+                                              scope.partition) != node.partitions.end();
+}
+
+bool is_of(const std::optional<HealthMark>& mark, const ResetScope& scope) {
+  return mark && (scope.fault_class.empty() || mark->fault_class == scope.fault_class);
+}
+
+}  // namespace
+
+std::optional<HealthMark> counted_act(const FleetNode& node) {
+  auto act = node.token.acted;
+  if (!act && node.draining && is_acrf_reason(node.reason))
+    act = HealthMark{node.reason_unix_s, std::string(class_in_reason(node.reason))};
+  if (act && act->unix_s <= node.token.waived_unix_s) return std::nullopt;
+  return act;
+}
+
+std::optional<HealthMark> act_of_last_hour(const FleetNode& node, std::int64_t now_unix_s) {
+  auto act = counted_act(node);
+  if (act && now_unix_s - act->unix_s >= kHour_s) return std::nullopt;
+  return act;
+}
+
+bool is_held_drained(const FleetNode& node) {
+  return node.draining && is_acrf_reason(node.reason) && counted_act(node).has_value();
+}
+
+// A claim from the future is one of a clock that was set back: it cannot be waited for.
+bool is_live_claim(const FleetNode& node, std::int64_t now_unix_s) {
+  const auto& claim = node.token.claim;
+  return claim && now_unix_s - claim->unix_s < kClaimLives_s &&
+         claim->unix_s - now_unix_s < kClaimLives_s;
+}
+
+std::vector<HealthMark> signs_of_fault(const FleetNode& node, std::int64_t now_unix_s) {
+  std::vector<HealthMark> signs;
+  if (node.token.braked) signs.push_back(*node.token.braked);
+  if (is_live_claim(node, now_unix_s)) signs.push_back(*node.token.claim);
+  if (auto act = act_of_last_hour(node, now_unix_s)) signs.push_back(std::move(*act));
+  return signs;
+}
+
+bool shows_fault(const FleetNode& node, std::string_view fault_class, std::int64_t now_unix_s) {
+  const auto signs = signs_of_fault(node, now_unix_s);
+  return std::any_of(signs.begin(), signs.end(),
+                     [&](const HealthMark& sign) { return sign.fault_class == fault_class; });
+}
+
+bool has_shared_cause(std::string_view fault_class) {
+  constexpr std::string_view kPrefixes[] = {"fs_",     "ib_",       "nic_",        "link_",
+                                            "fabric_", "nvswitch_", "cooling_",    "power_",
+                                            "thermal", "hw_slow",   "temperature_"};
+  return fault_class == "recovery_imex" ||
+         std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
+                     [&](std::string_view prefix) { return starts_with(fault_class, prefix); });
+}
+
+void set_claim(NodeToken& token, std::string_view fault_class, std::int64_t now_unix_s) {
+  token.claim = HealthMark{now_unix_s, std::string(fault_class)};
+}
+
+void set_acted(NodeToken& token, std::string_view fault_class, std::int64_t now_unix_s) {
+  clear_wish(token);
+  token.acted = HealthMark{now_unix_s, std::string(fault_class)};
+  token.waived_unix_s = 0;
+}
+
+void set_braked(NodeToken& token, std::string_view fault_class, std::int64_t now_unix_s) {
+  token.claim.reset();
+  if (token.braked && token.braked->fault_class == fault_class) return;
+  token.braked = HealthMark{now_unix_s, std::string(fault_class)};
+}
+
+void clear_wish(NodeToken& token) {
+  token.claim.reset();
+  token.braked.reset();
+}
+
+std::vector<std::string> nodes_to_reset(const Fleet& fleet, const ResetScope& scope) {
+  std::vector<std::string> names;
+  for (const auto& node : fleet.nodes)
+    if (is_of(node, scope) && (is_of(counted_act(node), scope) || is_of(node.token.braked, scope)))
+      names.push_back(node.name);
+  return names;
+}
+
+void reset_marks(NodeToken& token, std::int64_t now_unix_s) {
+  token.acted.reset();
+  token.braked.reset();
+  token.waived_unix_s = now_unix_s;
+}
+
+}  // namespace acrf

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the brakes read from one node's record, and what is written there for them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/fleet.h"
+
+namespace acrf {
+
+// A claim that stands longer than this was left behind by a daemon that died. By slurmctld's clock.
+inline constexpr std::int64_t kClaimLives_s = 120;
+// Its owner uses it within this time of having written it, by its own steady clock, or claims anew.
+inline constexpr std::int64_t kClaimUse_s = 20;
+
+// --- Reading -------------------------------------------------------------------------------------
+
+// The act that counts: the token's, or where a drain of ACRF's has lost its token, the drain's own
+// time and class. Nothing when it was waived.
+std::optional<HealthMark> counted_act(const FleetNode& node);
+std::optional<HealthMark> act_of_last_hour(const FleetNode& node, std::int64_t now_unix_s);
+
+// Out of service by an act that counts.
+bool is_held_drained(const FleetNode& node);
+
+bool is_live_claim(const FleetNode& node, std::int64_t now_unix_s);
+
+// Acts of the last hour, claims and wishes that are held: what says that the node has a fault.
+std::vector<HealthMark> signs_of_fault(const FleetNode& node, std::int64_t now_unix_s);
+bool shows_fault(const FleetNode& node, std::string_view fault_class, std::int64_t now_unix_s);
+
+// Whether the class is one that a switch, power, cooling or a file server causes on many nodes.
+bool has_shared_cause(std::string_view fault_class);
+
+// --- Writing -------------------------------------------------------------------------------------
+
+void set_claim(NodeToken& token, std::string_view fault_class, std::int64_t now_unix_s);
+// To be written together with the act, in one update.
+void set_acted(NodeToken& token, std::string_view fault_class, std::int64_t now_unix_s);
+// Takes the claim back; keeps the time at which the same class was first held.
+void set_braked(NodeToken& token, std::string_view fault_class, std::int64_t now_unix_s);
+// Nothing is wanted any more: no claim, nothing held. What was done stays counted.
+void clear_wish(NodeToken& token);
+
+// --- Reset ---------------------------------------------------------------------------------------
+
+struct ResetScope {
+  std::string partition, fault_class;  // empty: all
+};
+
+// The nodes that a brake counts or holds.
+std::vector<std::string> nodes_to_reset(const Fleet& fleet, const ResetScope& scope);
+
+// What was done up to now counts no more, and what is held may be asked for again.
+void reset_marks(NodeToken& token, std::int64_t now_unix_s);
+
+}  // namespace acrf

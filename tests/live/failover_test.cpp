@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// acrf run: a job that loses a node goes on inside its allocation.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+
+#include "common/checkpoint_dir.h"
+#include "common/file.h"
+#include "core/text.h"
+#include "live_cluster.h"
+
+namespace acrf::minicluster {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+class Failover : public LiveCluster {
+ protected:
+  // Submits a script that runs the example trainer by acrf run; gives the job's id once all ranks
+  // have begun.
+  std::string train(const std::vector<std::string>& options, int ranks) {
+    const auto id = sbatch(options, "acrf run -- " ACRF_EXAMPLES "/trainer");
+    EXPECT_TRUE(wait_until([&] { return beginnings() == ranks; })) << text_of(output());
+    return id;
+  }
+
+  std::string sbatch(const std::vector<std::string>& options, const std::string& line) {
+    const auto script = root_ + "/job";
+    EXPECT_TRUE(write_file(script, "#!/bin/bash\n" + line + "\n", 0755).ok());
+    std::vector<std::string> command = {"env",
+                                        "TRAIN_STEPS=100000",
+                                        "TRAIN_STEP_SECONDS=0.1",
+                                        "sbatch",
+                                        "--parsable",
+                                        "--gpus-per-node=8",
+                                        "--open-mode=append",
+                                        "--output=" + output(),
+                                        "--acrf-policy=failover",
+                                        "--acrf-checkpoint-dir=" + checkpoints()};
+    command.insert(command.end(), options.begin(), options.end());
+    command.push_back(script);
+    const auto submitted = cluster().run(command);
+    EXPECT_TRUE(submitted.ok()) << submitted.errors;
+    return std::string(trim(submitted.output));
+  }
+
+  // Lines in which ranks say that they begin, in all runs so far.
+  int beginnings() { return static_cast<int>(lines_of_ranks().size()); }
+
+  // Where each rank began last.
+  std::map<std::string, std::string> nodes_of_ranks() {
+    std::map<std::string, std::string> nodes;
+    for (const auto& line : lines_of_ranks()) {
+      const auto words = split(line, ' ');
+      nodes[std::string(words[1])] = std::string(words[3].substr(0, words[3].size() - 1));
+    }
+    return nodes;
+  }
+
+  std::string comment(const std::string& id) {
+    return cluster().run({"squeue", "-h", "-j", id, "-o", "%k"}).output;
+  }
+
+ private:
+  std::vector<std::string> lines_of_ranks() {
+    std::vector<std::string> lines;
+    const auto text = text_of(output());
+    for (const auto line : split(text, '\n'))
+      if (starts_with(line, "rank ") && (line.find(": resumed from ") != std::string_view::npos ||
+                                         line.find(": started from ") != std::string_view::npos))
+        lines.emplace_back(line);
+    return lines;
+  }
+};
+
+TEST_F(Failover, ASpareTakesThePlaceOfALostNodeWithoutARequeue) {
+  start(small());
+  const auto id = train({"-N3", "--acrf-spares=1"}, 2);
+  ASSERT_TRUE(wait_until([&] { return newest_checkpoint(checkpoints()).has_value(); }));
+  const auto before = nodes_of_ranks();
+  const auto healthy = before.at("0");
+  const auto broken = before.at("1");
+  EXPECT_THAT(comment(id), HasSubstr("acrf-run:can-lose=1"));
+  inject(broken);
+  ASSERT_TRUE(wait_until([&] { return beginnings() == 4; })) << text_of(output());
+  std::vector<std::string> after;
+  for (const auto& [rank, node] : nodes_of_ranks()) after.push_back(node);
+  EXPECT_EQ(after.size(), 2U);
+  EXPECT_THAT(after, Contains(healthy));
+  EXPECT_THAT(after, Not(Contains(broken)));
+  EXPECT_FALSE(resumptions(output()).empty()) << "it began from its checkpoint";
+  // acrf-healthd leaves the job to its launcher for good.
+  ASSERT_TRUE(healthd_says(broken, "closed: node drained"));
+  EXPECT_EQ(job(id).restarts, 0);
+  EXPECT_EQ(job(id).state, "RUNNING");
+  EXPECT_THAT(comment(id), HasSubstr("acrf-run:can-lose=0,without=" + broken));
+}
+
+TEST_F(Failover, TheJobIsRequeuedWhenNoSpareIsLeft) {
+  start(small());
+  const auto id = train({"-N2", "--acrf-spares=1"}, 1);
+  inject(nodes_of_ranks().at("0"));
+  ASSERT_TRUE(wait_until([&] { return beginnings() == 2; })) << text_of(output());
+  const auto second = nodes_of_ranks().at("0");
+  inject(second);
+  ASSERT_TRUE(runs_again(id, 1)) << job(id).state;
+  ASSERT_TRUE(wait_until([&] { return beginnings() == 3; })) << text_of(output());
+  EXPECT_THAT(job(id).nodes, Not(Contains(second)));
+}
+
+TEST_F(Failover, AnElasticJobGoesOnSmaller) {
+  start(small());
+  const auto id = train({"-N2", "--acrf-min-nodes=1"}, 2);
+  const auto before = nodes_of_ranks();
+  inject(before.at("0"));
+  ASSERT_TRUE(wait_until([&] { return beginnings() == 3; })) << text_of(output());
+  EXPECT_EQ(nodes_of_ranks().at("0"), before.at("1"));
+  EXPECT_EQ(job(id).restarts, 0);
+}
+
+TEST_F(Failover, WithoutTheLauncherTheJobIsRequeued) {
+  start(small());
+  const auto id = sbatch({"-N3", "--acrf-spares=1"}, "srun -N2 -n2 " ACRF_EXAMPLES "/trainer");
+  ASSERT_TRUE(wait_until([&] { return beginnings() == 2; })) << text_of(output());
+  // Of the four nodes three are left, which is what the job wants.
+  inject(nodes_of_ranks().at("1"));
+  ASSERT_TRUE(runs_again(id, 1));
+}
+
+TEST_F(Failover, TheProgramsStatusIsTheLaunchersAndItsRanksFindEachOther) {
+  start(small());
+  const auto id = sbatch(
+      {"-N3", "--ntasks-per-node=2", "--acrf-spares=1"},
+      "acrf run --tasks-per-node=2 --verdict-wait=0 -- sh -c 'echo \"task $SLURM_PROCID node "
+      "$NODE_RANK of $NNODES at $MASTER_ADDR:$MASTER_PORT fence $ACRF_FENCE\"; exit 7'\n"
+      "echo \"status $?\"");
+  ASSERT_TRUE(wait_until([&] { return text_of(output()).find("status ") != std::string::npos; }));
+  const auto text = text_of(output());
+  EXPECT_THAT(text, HasSubstr("status 7\n"));
+  for (int task = 0; task < 4; ++task)
+    EXPECT_THAT(text, HasSubstr("task " + std::to_string(task) + " node " +
+                                std::to_string(task / 2) + " of 2 at 127.0.0.1:2"));
+  EXPECT_THAT(text, HasSubstr("fence " + id + ".0\n"));
+}
+
+TEST_F(Failover, ASignalReachesTheProgram) {
+  start(small());
+  const auto id = sbatch({"-N2", "--acrf-spares=1"},
+                         "acrf run -- sh -c 'trap \"echo caught; exit 3\" USR1; echo ready; while "
+                         ":; do sleep 0.1; done' &\n"
+                         "trap 'kill -USR1 $!' USR1\nwait $!\nwait $!\necho \"status $?\"");
+  ASSERT_TRUE(wait_until([&] { return text_of(output()).find("ready") != std::string::npos; }));
+  ASSERT_TRUE(cluster().run({"scancel", "--batch", "--signal=USR1", id}).ok());
+  EXPECT_TRUE(wait_until([&] { return text_of(output()).find("caught") != std::string::npos; }))
+      << text_of(output());
+}
+
+}  // namespace
+}  // namespace acrf::minicluster

@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The ladder as a list of transitions, and as properties of every path through it.
+#include "core/ladder.h"
+
+#include <gmock/gmock.h>
+
+#include <random>
+#include <set>
+
+namespace acrf {
+namespace {
+
+constexpr std::int64_t kNow = 1'800'000'000;
+constexpr std::int64_t kDay = 86400;
+
+Case sick_gpu(CaseState state, Action asked = Action::kResetGpu) {
+  Case sick;
+  sick.id = "n1-1";
+  sick.node = "n1";
+  sick.gpu_uuid = "GPU-a";
+  sick.asked = asked;
+  sick.state = state;
+  sick.since_s = sick.contained_s = kNow - 10;
+  sick.boot_id = "boot-1";
+  sick.faults_s = {kNow - 10};
+  return sick;
+}
+
+// Kept from jobs by us, empty, all GPUs there, fault gone.
+PartView calm() {
+  PartView view;
+  view.now_s = kNow;
+  view.boot_id = "boot-1";
+  view.hold = Hold::kOurs;
+  view.busy = false;
+  view.fault = Sign::kGone;
+  view.complete = true;
+  view.gpu_in_place = "GPU-a";
+  return view;
+}
+
+LadderStep step_of(const Case& sick, const PartView& view, std::vector<Case> past = {}) {
+  return next_step(sick, view, past, {});
+}
+
+CaseState after(const Case& sick, const PartView& view, std::vector<Case> past = {}) {
+  return step_of(sick, view, std::move(past)).state;
+}
+
+TEST(Ladder, WaitsForTheLastJob) {
+  auto view = calm();
+  view.busy = true;
+  EXPECT_EQ(after(sick_gpu(CaseState::kDraining), view), CaseState::kDraining);
+  EXPECT_EQ(after(sick_gpu(CaseState::kQuarantined), view), CaseState::kQuarantined);
+  view.busy = false;
+  EXPECT_EQ(after(sick_gpu(CaseState::kDraining), view), CaseState::kDrained);
+  EXPECT_EQ(after(sick_gpu(CaseState::kQuarantined), view), CaseState::kDrained);
+}
+
+TEST(Ladder, JobsThatNeverEndAreForPeople) {
+  auto view = calm();
+  view.busy = true;
+  view.now_s = kNow + 8 * kDay;
+  EXPECT_EQ(after(sick_gpu(CaseState::kDraining), view), CaseState::kAttended);
+}
+
+TEST(Ladder, TheFaultSaysWhatIsTriedFirst) {
+  EXPECT_EQ(after(sick_gpu(CaseState::kDrained, Action::kResetGpu), calm()), CaseState::kResetting);
+  EXPECT_EQ(after(sick_gpu(CaseState::kDrained, Action::kRebootNode), calm()),
+            CaseState::kRebooting);
+  EXPECT_EQ(after(sick_gpu(CaseState::kDrained, Action::kRma), calm()), CaseState::kRma);
+  EXPECT_EQ(after(sick_gpu(CaseState::kDrained, Action::kDrain), calm()), CaseState::kTesting);
+}
+
+TEST(Ladder, ANodeHasNothingToReset) {
+  auto sick = sick_gpu(CaseState::kDrained, Action::kResetGpu);
+  sick.gpu_uuid.clear();
+  EXPECT_EQ(after(sick, calm()), CaseState::kRebooting);
+}
+
+TEST(Ladder, WhatDidNotCureIsFollowedByMore) {
+  auto sick = sick_gpu(CaseState::kDrained, Action::kDrain);
+  sick.tried = {{Remedy::kNone, kNow - 50}};
+  EXPECT_EQ(after(sick, calm()), CaseState::kResetting);
+  sick.tried.push_back({Remedy::kReset, kNow - 40});
+  EXPECT_EQ(after(sick, calm()), CaseState::kRebooting);
+  sick.tried.push_back({Remedy::kReboot, kNow - 30});
+  EXPECT_EQ(after(sick, calm()), CaseState::kRma);
+}
+
+TEST(Ladder, WhatWasTriedInThirtyDaysOnThisGpuCounts) {
+  auto past = sick_gpu(CaseState::kHealthy);
+  past.tried = {{Remedy::kReset, kNow - 29 * kDay}};
+  EXPECT_EQ(after(sick_gpu(CaseState::kDrained), calm(), {past}), CaseState::kRebooting);
+  past.tried = {{Remedy::kReset, kNow - 31 * kDay}};
+  EXPECT_EQ(after(sick_gpu(CaseState::kDrained), calm(), {past}), CaseState::kResetting);
+  past.tried = {{Remedy::kReset, kNow - kDay}};
+  past.gpu_uuid = "GPU-b";
+  EXPECT_EQ(after(sick_gpu(CaseState::kDrained), calm(), {past}), CaseState::kResetting);
+}
+
+TEST(Ladder, FiveRemediesOfANodeInAWeekAreForPeople) {
+  auto past = sick_gpu(CaseState::kHealthy);
+  past.gpu_uuid = "GPU-b";
+  for (int i = 0; i < 4; ++i) past.tried.push_back({Remedy::kReset, kNow - 100});
+  EXPECT_EQ(after(sick_gpu(CaseState::kDrained), calm(), {past}), CaseState::kResetting);
+  past.tried.push_back({Remedy::kReset, kNow - 100});
+  EXPECT_EQ(after(sick_gpu(CaseState::kDrained), calm(), {past}), CaseState::kAttended);
+  for (auto& each : past.tried) each.unix_s = kNow - 8 * kDay;
+  EXPECT_EQ(after(sick_gpu(CaseState::kDrained), calm(), {past}), CaseState::kResetting);
+}
+
+TEST(Ladder, FiveFaultsOfAPartInADayAreForPeople) {
+  auto sick = sick_gpu(CaseState::kDrained);
+  sick.faults_s = {kNow, kNow, kNow, kNow, kNow};
+  EXPECT_EQ(after(sick, calm()), CaseState::kAttended);
+}
+
+TEST(Ladder, AResetIsRunOnceAndNeverUnderAJob) {
+  auto sick = sick_gpu(CaseState::kResetting);
+  EXPECT_EQ(step_of(sick, calm()).act, Act::kRunReset);
+  auto view = calm();
+  view.busy = true;
+  EXPECT_EQ(after(sick, view), CaseState::kDraining);
+  sick.program_started = true;
+  view = calm();
+  view.program = ProgramState::kRunning;
+  EXPECT_EQ(step_of(sick, view).act, Act::kNone);
+  view.program = ProgramState::kPassed;
+  EXPECT_EQ(after(sick, view), CaseState::kTesting);
+  view.program = ProgramState::kFailed;
+  EXPECT_EQ(after(sick, view), CaseState::kDrained);
+  view.program = ProgramState::kNone;  // the daemon that ran it was killed
+  EXPECT_EQ(after(sick, view), CaseState::kTesting);
+}
+
+TEST(Ladder, AQuarantinedGpusNodeIsEmptiedBeforeAReboot) {
+  auto sick = sick_gpu(CaseState::kDrained);
+  sick.whole_node = false;
+  sick.tried = {{Remedy::kReset, kNow - 5}};
+  const auto step = step_of(sick, calm());
+  EXPECT_EQ(step.state, CaseState::kDraining);
+  take_step(sick, step, calm());
+  EXPECT_TRUE(sick.whole_node);
+  auto view = calm();
+  view.hold = Hold::kNone;  // the node is in service still
+  EXPECT_EQ(step_of(sick, view).act, Act::kContain);
+  EXPECT_EQ(step_of(sick, view).state, CaseState::kDraining);
+}
+
+TEST(Ladder, ANodeIsNotEmptiedForARebootThatNobodyCanMake) {
+  auto sick = sick_gpu(CaseState::kDrained, Action::kRebootNode);
+  sick.whole_node = false;
+  LadderLimits limits;
+  limits.can_reboot = false;
+  EXPECT_EQ(next_step(sick, calm(), {}, limits).state, CaseState::kAttended);
+}
+
+TEST(Ladder, AReboot) {
+  auto sick = sick_gpu(CaseState::kRebooting, Action::kRebootNode);
+  EXPECT_EQ(step_of(sick, calm()).act, Act::kRunReboot);
+  sick.program_started = true;
+  EXPECT_EQ(after(sick, calm()), CaseState::kRebooting);
+  auto view = calm();
+  view.boot_id = "boot-2";
+  EXPECT_EQ(after(sick, view), CaseState::kTesting);
+  view = calm();
+  view.now_s += 3600;
+  EXPECT_EQ(after(sick, view), CaseState::kAttended);
+  view = calm();
+  view.program = ProgramState::kMissing;
+  EXPECT_EQ(after(sick, view), CaseState::kAttended);
+}
+
+TEST(Ladder, ARebootByPeopleCounts) {
+  auto sick = sick_gpu(CaseState::kDraining, Action::kRebootNode);
+  auto view = calm();
+  view.boot_id = "boot-2";
+  take_step(sick, step_of(sick, view), view);
+  ASSERT_EQ(sick.state, CaseState::kDrained);
+  take_step(sick, step_of(sick, view), view);
+  EXPECT_EQ(sick.state, CaseState::kTesting);
+  ASSERT_EQ(sick.tried.size(), 1u);
+  EXPECT_EQ(sick.tried[0].remedy, Remedy::kReboot);
+}
+
+TEST(Ladder, NothingReturnsWithoutProof) {
+  auto sick = sick_gpu(CaseState::kTesting);
+  EXPECT_EQ(step_of(sick, calm()).act, Act::kRunTest);
+  auto view = calm();
+  view.program = ProgramState::kPassed;
+  EXPECT_EQ(step_of(sick, view).act, Act::kReturn);
+  EXPECT_EQ(step_of(sick, view).state, CaseState::kProbation);
+  for (const auto program : {ProgramState::kFailed, ProgramState::kLate}) {
+    view.program = program;
+    EXPECT_EQ(after(sick, view), CaseState::kDrained);
+  }
+  view.program = ProgramState::kMissing;
+  EXPECT_EQ(after(sick, view), CaseState::kAttended);
+  view.program = ProgramState::kPassed;
+  view.fault = Sign::kUnknown;
+  EXPECT_EQ(step_of(sick, view).act, Act::kNone);
+  view.fault = Sign::kPresent;
+  EXPECT_EQ(after(sick, view), CaseState::kDrained);
+  view.fault = Sign::kGone;
+  view.complete = false;
+  EXPECT_EQ(step_of(sick, view).act, Act::kNone);
+}
+
+TEST(Ladder, ProbationEndsByTimeAlone) {
+  const auto sick = sick_gpu(CaseState::kProbation);
+  auto view = calm();
+  view.hold = Hold::kNone;
+  EXPECT_EQ(after(sick, view), CaseState::kProbation);
+  view.now_s += 2 * kDay;
+  EXPECT_EQ(step_of(sick, view).act, Act::kEndProbation);
+  EXPECT_EQ(after(sick, view), CaseState::kHealthy);
+}
+
+TEST(Ladder, AReturnThatDidNotArriveIsMadeAgainUnlessTheNodeWasRebooted) {
+  const auto sick = sick_gpu(CaseState::kProbation);
+  EXPECT_EQ(step_of(sick, calm()).act, Act::kReturn);
+  auto view = calm();
+  view.boot_id = "boot-2";
+  EXPECT_EQ(after(sick, view), CaseState::kTesting);
+}
+
+TEST(Ladder, AFaultOnProbationGoesUpAStep) {
+  auto sick = sick_gpu(CaseState::kProbation);
+  sick.tried = {{Remedy::kReset, kNow - 100}};
+  const Verdict verdict{"ecc", Severity::kCritical, Scope::kGpu, Action::kResetGpu};
+  ASSERT_TRUE(relapse(sick, "n1-2", verdict, true, kNow, "boot-1"));
+  EXPECT_EQ(sick.state, CaseState::kDraining);
+  EXPECT_EQ(sick.id, "n1-2");
+  take_step(sick, step_of(sick, calm()), calm());
+  EXPECT_EQ(after(sick, calm()), CaseState::kRebooting);
+}
+
+TEST(Ladder, AnAdminsWordEndsTheCase) {
+  for (const auto state :
+       {CaseState::kQuarantined, CaseState::kDraining, CaseState::kDrained, CaseState::kResetting,
+        CaseState::kRebooting, CaseState::kTesting, CaseState::kRma, CaseState::kAttended}) {
+    auto view = calm();
+    view.hold = Hold::kNone;
+    EXPECT_EQ(after(sick_gpu(state), view), CaseState::kTakenOver) << name_of(state);
+    view.may_be_lost = true;
+    EXPECT_EQ(step_of(sick_gpu(state), view).act, Act::kContain) << name_of(state);
+    view.hold = Hold::kOthers;
+    EXPECT_EQ(after(sick_gpu(state), view), CaseState::kTakenOver) << name_of(state);
+    view.hold = Hold::kUnknown;
+    EXPECT_EQ(after(sick_gpu(state), view), state) << name_of(state);
+  }
+}
+
+TEST(Ladder, AReplacedGpuIsTestedAndHasNoPast) {
+  for (const auto state : {CaseState::kRma, CaseState::kAttended, CaseState::kDrained}) {
+    auto sick = sick_gpu(state);
+    sick.tried = {{Remedy::kReboot, kNow - 100}};
+    auto view = calm();
+    view.gpu_in_place = "GPU-new";
+    take_step(sick, step_of(sick, view), view);
+    EXPECT_EQ(sick.state, CaseState::kTesting) << name_of(state);
+    EXPECT_EQ(sick.gpu_uuid, "GPU-new");
+    EXPECT_TRUE(sick.tried.empty());
+    EXPECT_EQ(step_of(sick, view).act, Act::kRunTest);
+  }
+}
+
+TEST(Ladder, TheReplacementIsAskedForOnce) {
+  auto sick = sick_gpu(CaseState::kRma);
+  const auto step = step_of(sick, calm());
+  EXPECT_EQ(step.act, Act::kRunReplace);
+  take_step(sick, step, calm());
+  EXPECT_EQ(step_of(sick, calm()).act, Act::kNone);
+}
+
+// A part, a cluster and a site that do anything at any time. What the daemon knows survives only as
+// far as it was recorded: a crash may come before or after each act.
+class World {
+ public:
+  explicit World(unsigned seed) : random_(seed) {
+    sick_.id = "n1-1";
+    sick_.gpu_uuid = "GPU-a";
+    sick_.since_s = kNow;
+    sick_.boot_id = boot();
+    sick_.faults_s = {kNow};
+    sick_.whole_node = chance(2);
+    sick_.state = sick_.whole_node ? CaseState::kDraining : CaseState::kQuarantined;
+    const Action asked[] = {Action::kResetGpu, Action::kRebootNode, Action::kDrain, Action::kRma};
+    sick_.asked = asked[pick(4)];
+  }
+
+  void turn() {
+    happen();
+    const auto seen = view();
+    const auto before = sick_;
+    const auto step = next_step(sick_, seen, past_, limits_);
+    check(before, seen, step);
+    take_step(sick_, step, seen);
+    if (step.state != before.state) program_ = ProgramState::kNone;
+    if (chance(20)) return crash();  // recorded, not done
+    carry_out(step);
+    if (chance(20)) crash();
+  }
+
+  // Everything that can go well goes well, and time passes.
+  void calm_turn(std::int64_t seconds) {
+    now_ += seconds;
+    busy_ = fault_ = false;
+    answers_ = complete_ = true;
+    if (hold_ == Hold::kOthers) hold_ = Hold::kOurs;
+    if (program_ == ProgramState::kRunning) program_ = ProgramState::kPassed;
+    const auto seen = view();
+    const auto step = next_step(sick_, seen, past_, limits_);
+    check(sick_, seen, step);
+    const auto before = sick_.state;
+    take_step(sick_, step, seen);
+    if (step.state != before) program_ = ProgramState::kNone;
+    carry_out(step);
+  }
+
+  bool rests() const { return is_over(sick_.state) || waits_for_people(sick_.state); }
+  const Case& sick() const { return sick_; }
+
+ private:
+  unsigned pick(unsigned n) { return std::uniform_int_distribution<unsigned>(0, n - 1)(random_); }
+  bool chance(unsigned n) { return pick(n) == 0; }
+  std::string boot() const { return "boot-" + std::to_string(boots_); }
+
+  void happen() {
+    now_ += std::int64_t{1} << pick(18);
+    if (chance(5)) busy_ = !busy_ && hold_ != Hold::kOurs;
+    if (chance(8)) fault_ = !fault_;
+    if (chance(10)) ++boots_;
+    if (chance(10)) complete_ = !complete_;
+    if (chance(10)) answers_ = !answers_;
+    if (chance(40)) hold_ = Hold::kOthers;
+    if (chance(40)) hold_ = Hold::kNone;
+    if (chance(60)) uuid_ = "GPU-b";
+    if (program_ == ProgramState::kRunning && chance(2)) {
+      const ProgramState ends[] = {ProgramState::kPassed, ProgramState::kFailed,
+                                   ProgramState::kLate, ProgramState::kMissing};
+      program_ = ends[pick(4)];
+    }
+  }
+
+  PartView view() {
+    PartView seen;
+    seen.now_s = now_;
+    seen.boot_id = boot();
+    seen.hold = answers_ ? hold_ : Hold::kUnknown;
+    seen.may_be_lost = chance(3);
+    seen.busy = busy_;
+    seen.fault = fault_ ? Sign::kPresent : chance(4) ? Sign::kUnknown : Sign::kGone;
+    seen.complete = complete_;
+    seen.gpu_in_place = uuid_;
+    seen.program = program_;
+    return seen;
+  }
+
+  void crash() { program_ = ProgramState::kNone; }
+
+  void carry_out(const LadderStep& step) {
+    switch (step.act) {
+      case Act::kContain: hold_ = chance(3) ? hold_ : Hold::kOurs; break;
+      case Act::kReturn: hold_ = chance(3) ? hold_ : Hold::kNone; break;
+      case Act::kRunReset:
+      case Act::kRunTest:
+      case Act::kRunReplace: program_ = ProgramState::kRunning; break;
+      case Act::kRunReboot:
+        program_ = ProgramState::kRunning;
+        if (chance(2)) ++boots_;
+        break;
+      case Act::kNone:
+      case Act::kEndProbation: break;
+    }
+  }
+
+  void check(const Case& before, const PartView& seen, const LadderStep& step) {
+    if (step.act == Act::kReturn && before.state != CaseState::kProbation) {
+      EXPECT_EQ(before.state, CaseState::kTesting);
+      EXPECT_EQ(seen.program, ProgramState::kPassed);
+      EXPECT_EQ(seen.fault, Sign::kGone);
+      EXPECT_TRUE(seen.complete);
+    }
+    if (step.act == Act::kReturn) {
+      EXPECT_EQ(seen.hold, Hold::kOurs);
+    }
+    if (step.act == Act::kRunReset || step.act == Act::kRunReboot) {
+      EXPECT_FALSE(before.program_started);
+      EXPECT_FALSE(seen.busy);
+      EXPECT_EQ(seen.hold, Hold::kOurs);
+    }
+    if (step.act == Act::kRunReboot) {
+      EXPECT_TRUE(before.whole_node);
+    }
+    if (seen.hold == Hold::kOthers) {
+      EXPECT_EQ(step.act, Act::kNone);
+    }
+    if (seen.hold == Hold::kUnknown) {
+      EXPECT_EQ(step.state, before.state);
+      EXPECT_EQ(step.act, Act::kNone);
+    }
+    // No remedy twice on the same GPU.
+    if (step.act == Act::kRunReset) {
+      EXPECT_TRUE(reset_.insert(before.gpu_uuid).second);
+    }
+    if (step.act == Act::kRunReboot) {
+      EXPECT_TRUE(rebooted_.insert(before.gpu_uuid).second);
+    }
+  }
+
+  std::mt19937 random_;
+  Case sick_;
+  std::vector<Case> past_;
+  LadderLimits limits_;
+  std::int64_t now_ = kNow;
+  int boots_ = 1;
+  Hold hold_ = Hold::kOurs;
+  bool busy_ = true, fault_ = false, complete_ = true, answers_ = true;
+  std::string uuid_ = "GPU-a";
+  ProgramState program_ = ProgramState::kNone;
+  std::set<std::string> reset_, rebooted_;
+};
+
+TEST(LadderProperty, NoPathReturnsAnUnprovenPartTreatsTwiceOrTouchesAnothersNode) {
+  for (unsigned seed = 0; seed < 20'000 && !HasFailure(); ++seed) {
+    World world(seed);
+    for (int i = 0; i < 40 && !is_over(world.sick().state); ++i) world.turn();
+    if (HasFailure()) ADD_FAILURE() << "seed " << seed;
+  }
+}
+
+TEST(LadderProperty, EveryPathComesToAnEndOrToPeople) {
+  for (unsigned seed = 0; seed < 5'000; ++seed) {
+    World world(seed);
+    for (int i = 0; i < 30; ++i) world.turn();
+    for (int i = 0; i < 60 && !world.rests(); ++i) world.calm_turn(kDay / 4);
+    ASSERT_TRUE(world.rests()) << "seed " << seed << ": " << name_of(world.sick().state);
+  }
+}
+
+}  // namespace
+}  // namespace acrf
