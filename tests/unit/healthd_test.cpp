@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include <cstdio>
+#include <ctime>
 
 #include "common/arguments.h"
 #include "common/file.h"
@@ -20,8 +21,13 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr char kLostGpu[] =
-    "3,%d,%d,-;NVRM: Xid (PCI:0000:1a:00): 79, pid=1, GPU has fallen off the bus.\n";
+// A record that the kernel writes now: an old warning would have had its time.
+std::string kernel_record(int sequence, const std::string& message) {
+  timespec up{};
+  ::clock_gettime(CLOCK_MONOTONIC, &up);
+  return "3," + std::to_string(sequence) + "," +
+         std::to_string(up.tv_sec * 1'000'000 + up.tv_nsec / 1000) + ",-;" + message + "\n";
+}
 
 class Healthd : public testing::Test {
  protected:
@@ -85,10 +91,17 @@ class Healthd : public testing::Test {
     ASSERT_TRUE(append_file(directory_.path("kmsg"), text).ok());
   }
 
-  static std::string lost_gpu(int sequence) {
-    char line[200];
-    std::snprintf(line, sizeof line, kLostGpu, sequence, sequence);
-    return line;
+  static std::string lost_gpu(int sequence, const std::string& bus = "1a") {
+    return kernel_record(sequence, "NVRM: Xid (PCI:0000:" + bus +
+                                       ":00): 79, pid=1, GPU has fallen off the bus.");
+  }
+
+  bool says(const std::string& text) {
+    for (int i = 0; i < 600; ++i) {
+      if (log().find(text) != std::string::npos) return true;
+      ::usleep(50'000);
+    }
+    return false;
   }
 
   std::string log() { return read_file(directory_.path("log")).value(); }
@@ -135,7 +148,7 @@ TEST_F(Healthd, ARestartNeitherRepeatsNorMissesALine) {
   print(lost_gpu(1));
   ASSERT_TRUE(becomes(2)) << log();
   stop(SIGTERM);
-  print("3,2,2,-;NVRM: Xid (PCI:0000:1b:00): 79, pid=1, GPU has fallen off the bus.\n");
+  print(lost_gpu(2, "1b"));
   std::filesystem::rename(directory_.path("log"), directory_.path("log.1"));
   start();
   for (int i = 0; i < 600; ++i) {
@@ -154,6 +167,55 @@ TEST_F(Healthd, AHungSiteCheckDoesNotHoldTheDaemon) {
   ASSERT_TRUE(becomes(0)) << text_ << log();
   print(lost_gpu(1));
   EXPECT_TRUE(becomes(2)) << text_ << log();
+}
+
+TEST_F(Healthd, ReadsAcrfConfAgainWhenToldTo) {
+  start();
+  ASSERT_TRUE(becomes(0)) << text_ << log();
+  configure("Fault=xid:79 Action=watch Severity=warning\nCheck=mark Program=\"/bin/touch " +
+            directory_.path("mark") + "\" Interval=10\nSampleInterval=7\n");
+  ::kill(pid_, SIGHUP);
+  ASSERT_TRUE(says("acrf.conf was read again: SampleInterval=7, Fault lines, Check lines"));
+  print(lost_gpu(1));
+  ASSERT_TRUE(becomes(1)) << text_ << log();
+  EXPECT_THAT(text_, HasSubstr("XID_WARNING_79"));
+  for (int i = 0; i < 600 && !std::filesystem::exists(directory_.path("mark")); ++i)
+    ::usleep(50'000);
+  EXPECT_TRUE(std::filesystem::exists(directory_.path("mark"))) << log();
+}
+
+TEST_F(Healthd, ABadFileLeavesTheOldSettingsInForce) {
+  configure("Fault=xid:79 Action=watch Severity=warning\n");
+  start();
+  ASSERT_TRUE(becomes(0)) << text_ << log();
+  configure("SampleInterval=7\nNonsense=1\n");
+  ::kill(pid_, SIGHUP);
+  ASSERT_TRUE(says("acrf.conf:6: unknown setting"));
+  EXPECT_THAT(log(), HasSubstr("the settings read before stay in force"));
+  configure("");  // for --check-once; nobody has told the daemon
+  print(lost_gpu(1));
+  ASSERT_TRUE(becomes(1)) << text_ << log();
+}
+
+TEST_F(Healthd, SaysWhatOnlyARestartCanChange) {
+  start();
+  ASSERT_TRUE(becomes(0)) << text_ << log();
+  directory_.write("acrf.conf", "KernelLog=" + directory_.path("kmsg") +
+                                    "\nStateDir=/nowhere\nNvmlLibrary=\nNodeCheckInterval=0\n");
+  ::kill(pid_, SIGHUP);
+  ASSERT_TRUE(says("StateDir has changed; that takes effect when acrf-healthd is started again"));
+  EXPECT_TRUE(says("nothing has changed"));
+}
+
+TEST_F(Healthd, KnowsEarlierFaultsAfterARestart) {
+  start();
+  ASSERT_TRUE(becomes(0)) << text_ << log();
+  print(kernel_record(
+      1, "NVRM: Xid (PCI:0000:1a:00): 119, Timeout after 6s of waiting for RPC response"));
+  ASSERT_TRUE(becomes(2)) << text_ << log();
+  stop(SIGTERM);
+  EXPECT_THAT(read_file(directory_.path("state/fault-history.state")).value(),
+              HasSubstr("xid%20119"));
 }
 
 }  // namespace
