@@ -9,6 +9,7 @@
 
 #include <filesystem>
 
+#include "build_paths.h"
 #include "common/file.h"
 #include "core/text.h"
 #include "fakegpu/state.h"
@@ -224,6 +225,8 @@ Status link_daemons(const std::string& root) {
 }
 
 }  // namespace
+
+std::string built_stage() { return ACRF_STAGE; }
 
 std::vector<std::string> node_names(const ClusterOptions& options) {
   std::vector<std::string> names;

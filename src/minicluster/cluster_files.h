@@ -12,9 +12,12 @@ namespace acrf::minicluster {
 // How select/acrf is put in front of cons_tres, if at all.
 enum class SelectInstall { kStock, kDropIn, kNamed };
 
+// Where `make install DESTDIR=` put this build.
+std::string built_stage();
+
 struct ClusterOptions {
   std::string root;  // the cluster's own directory; emptied at start when it was a cluster before
-  std::string stage = ACRF_STAGE;  // where `make install DESTDIR=` put ACRF
+  std::string stage = built_stage();
   int nodes = 8;
   int gpus_per_node = 8;
   bool gpu_islands = false;  // gres.conf joins the even GPUs by NVLink, and the odd ones

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "build_paths.h"
 #include "common/checkpoint_dir.h"
 #include "common/file.h"
 #include "core/incident.h"

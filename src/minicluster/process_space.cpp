@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
+#include "build_paths.h"
 #include "common/file.h"
 #include "core/text.h"
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "build_paths.h"
 #include "common/file.h"
 #include "core/text.h"
 #include "live_cluster.h"

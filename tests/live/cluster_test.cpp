@@ -8,6 +8,7 @@
 
 #include <filesystem>
 
+#include "build_paths.h"
 #include "common/file.h"
 #include "core/text.h"
 #include "live_cluster.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "build_paths.h"
 #include "common/checkpoint_dir.h"
 #include "common/file.h"
 #include "core/text.h"

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "build_paths.h"
 #include "common/checkpoint_dir.h"
 #include "common/file.h"
 

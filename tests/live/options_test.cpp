@@ -2,6 +2,7 @@
 // The --acrf-* options through real sbatch, srun and salloc.
 #include <gmock/gmock.h>
 
+#include "build_paths.h"
 #include "common/file.h"
 #include "core/policy.h"
 #include "core/text.h"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "build_paths.h"
 #include "common/checkpoint_seal.h"
 #include "common/file.h"
 #include "core/text.h"

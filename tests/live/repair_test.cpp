@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "build_paths.h"
 #include "common/file.h"
 #include "live_cluster.h"
 
@@ -130,8 +131,8 @@ TEST_F(RepairLive, NothingReturnsWithoutATestAndAnAdminsResumeEndsTheCase) {
 }
 
 TEST_F(RepairLive, ADaemonKilledDuringAResetGoesOnAndResetsOnce) {
-  const auto reset = program(
-      "reset", cure("\"$1\"") + "echo run >> " + root_ + "-programs/runs\nsleep 1000\n");
+  const auto reset =
+      program("reset", cure("\"$1\"") + "echo run >> " + root_ + "-programs/runs\nsleep 1000\n");
   start(with("ResetProgram=" + reset + "\nTestProgram=/bin/true\n"));
   inject_fault("n1", {"--fault", "reset-required"});
   ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(root_ + "-programs/runs"); }));

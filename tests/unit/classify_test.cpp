@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "core/classify.h"
+#include "build_paths.h"
 #include "core/node_verdict.h"
 
 #include <gtest/gtest.h>

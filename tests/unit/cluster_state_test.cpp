@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "build_paths.h"
 #include "common/file.h"
 
 namespace acrf {

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "build_paths.h"
 #include "common/config_file.h"
 #include "common/file.h"
 #include "core/text.h"

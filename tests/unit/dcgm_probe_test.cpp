@@ -2,6 +2,8 @@
 // The DCGM probe over the stand-in library.
 #include "probe_fixture.h"
 
+#include "build_paths.h"
+
 namespace acrf {
 namespace {
 

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "build_paths.h"
 #include "common/file.h"
 #include "fuzz/targets.h"
 #include "random.h"

@@ -2,6 +2,7 @@
 // From a fault in the stand-in library to the event that healthd gets.
 #include "sources/gpu_watch.h"
 
+#include "build_paths.h"
 #include "probe_fixture.h"
 
 namespace acrf {

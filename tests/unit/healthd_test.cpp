@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "build_paths.h"
 #include "common/arguments.h"
 #include "common/file.h"
 #include "temporary_directory.h"
@@ -92,8 +93,8 @@ class Healthd : public testing::Test {
   }
 
   static std::string lost_gpu(int sequence, const std::string& bus = "1a") {
-    return kernel_record(sequence, "NVRM: Xid (PCI:0000:" + bus +
-                                       ":00): 79, pid=1, GPU has fallen off the bus.");
+    return kernel_record(
+        sequence, "NVRM: Xid (PCI:0000:" + bus + ":00): 79, pid=1, GPU has fallen off the bus.");
   }
 
   bool says(const std::string& text) {

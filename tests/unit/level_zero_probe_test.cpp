@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The Level Zero probe over the stand-in library.
+#include "build_paths.h"
 #include "core/gpu_rules.h"
 #include "probe_fixture.h"
 

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include "build_paths.h"
 #include "common/file.h"
 #include "sources/node_workers.h"
 #include "temporary_directory.h"

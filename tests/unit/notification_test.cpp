@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "build_paths.h"
 #include "common/file.h"
 #include "core/config.h"
 #include "core/url.h"

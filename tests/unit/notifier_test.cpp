@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "build_paths.h"
 #include "core/config.h"
 #include "http_endpoint.h"
 #include "temporary_directory.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <gmock/gmock.h>
 
+#include "build_paths.h"
 #include "temporary_directory.h"
 #include "tools/acrf/place.h"
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include "build_paths.h"
 #include "fakegpu/state.h"
 #include "sources/probe.h"
 #include "sources/sample_json.h"

@@ -2,6 +2,7 @@
 // The NVML probe over the stand-in library.
 #include "sources/probe.h"
 
+#include "build_paths.h"
 #include "probe_fixture.h"
 
 namespace acrf {

@@ -2,6 +2,7 @@
 // The ROCm SMI probe over the stand-in library, and over the real one where it is installed.
 #include <dlfcn.h>
 
+#include "build_paths.h"
 #include "core/gpu_rules.h"
 #include "probe_fixture.h"
 
