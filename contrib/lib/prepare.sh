@@ -5,6 +5,7 @@
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$top/build
 program=${0##*/}
+export PCH=${PCH-.gch} # see Makefile.am
 
 die() {
   echo "$program: $*" >&2
