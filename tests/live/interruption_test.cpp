@@ -73,6 +73,14 @@ class Interruption : public LiveCluster, public testing::WithParamInterface<bool
     return static_cast<int>(std::count(lines.begin(), lines.end(), node));
   }
 
+  int drains(const std::string& node) {
+    const auto log = text_of(root_ + "/log/slurmctld.log");
+    const auto line = "update_node: node " + node + " state set to DRAIN";
+    int count = 0;
+    for (auto at = log.find(line); at != std::string::npos; at = log.find(line, at + 1)) ++count;
+    return count;
+  }
+
   std::vector<std::pair<std::string, std::string>> places_;  // node and step
 
  private:
@@ -131,6 +139,7 @@ TEST_P(Interruption, HealthdIsKilled) {
   for (const auto& place : places_) ASSERT_TRUE(cluster().start_healthd(place.first).ok());
   // Nobody knows whether the reset was begun that was about to be: it is not made again.
   expect_all_healed(kReset);
+  for (const auto& place : places_) EXPECT_LE(drains(place.first), 1) << place.second;
   const auto unsure = node_at(kReset);
   EXPECT_TRUE(healthd_says(unsure, "drained -> attended: only a reboot is left to try"));
   EXPECT_EQ(resets(unsure), 0);
