@@ -72,6 +72,8 @@ void print_plan(const json& decision) {
              runner_up < 0 ? "none" : std::to_string(runner_up));
   if (const int worse = decision.value("avoidable", 0))
     fmt::print("  health  {} of the nodes are to be avoided, but nothing better had room\n", worse);
+  else
+    fmt::print("  health  all nodes are of the best tier that had candidates\n");
 }
 
 void print_text(const json& decision) {
