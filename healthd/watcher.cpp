@@ -170,6 +170,9 @@ void Watcher::when_case_moves(const Case& sick, const std::string& why) {
   if (sick.state != CaseState::kProbation && !is_over(sick.state)) return;
   const std::lock_guard lock(tracker_mutex_);
   findings_.forget(sick.fault_class, sick.place);
+  // A reading is dated back by two samples, to the last good one.
+  if (sick.state == CaseState::kProbation)
+    tracker_.note_return(sick.id, std::time(nullptr) - 2 * config_.sample_interval_s - 1);
 }
 
 void Watcher::run(int signal_fd) {

@@ -150,6 +150,13 @@ bool Repair::has_open_case() const {
                      [](const Patient& patient) { return !is_over(patient.sick.state); });
 }
 
+bool Repair::has_returned(const std::string& incident) const {
+  return std::any_of(patients_.begin(), patients_.end(), [&](const Patient& patient) {
+    return patient.sick.id == incident && (patient.sick.state == CaseState::kProbation ||
+                                           patient.sick.state == CaseState::kHealthy);
+  });
+}
+
 Repair::Clock::time_point Repair::step(Clock::time_point now) {
   auto next = Clock::time_point::max();
   for (auto& patient : patients_) {
@@ -162,7 +169,7 @@ Repair::Clock::time_point Repair::step(Clock::time_point now) {
 
 void Repair::step_case(Patient& patient, Clock::time_point now) {
   const auto node = parts_.slurm.node(node_);
-  controller_was_away_ = controller_was_away_ || !node;
+  controller_was_away_ = controller_was_away_ || !node || node->answer_was_slow;
   if (!node) spdlog::warn("case {}: {}; trying again", patient.sick.key, node.error().sentence);
   const auto view = look(patient.sick, node, now);
   if (view.hold == Hold::kOurs) controller_was_away_ = false;

@@ -39,6 +39,8 @@ class Repair {
   Clock::time_point step(Clock::time_point now);
 
   bool has_open_case() const;
+  // The part of which the incident speaks has been given back to the jobs.
+  bool has_returned(const std::string& incident) const;
 
  private:
   struct Patient {

@@ -14,9 +14,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds kRound{1000};
 constexpr milliseconds kRetry{500};
 constexpr milliseconds kRefused{30'000};
-// libslurm itself waits through a failover, so a call that takes this long may have met another
-// controller at its end.
-constexpr std::chrono::seconds kSuspiciouslySlow{2};
 // slurmctld writes changed state within five seconds (its SAVE_MAX_WAIT); twice that is safe.
 constexpr int kSettleRounds = 10;
 constexpr std::size_t kMostWithdrawn = 1000;
@@ -201,9 +198,8 @@ Responder::Round Responder::one_round(Active& active) {
 }
 
 Result<NodeView> Responder::look_at_node(Active& active) {
-  const auto asked = Clock::now();
   auto node = slurm_.node(active.incident.node);
-  if (!node || Clock::now() - asked > kSuspiciouslySlow) active.controller_was_away = true;
+  if (!node || node->answer_was_slow) active.controller_was_away = true;
   return node;
 }
 
@@ -212,6 +208,11 @@ Responder::Round Responder::hold_contained(Active& active, const NodeView& node)
   if (incident.phase == Phase::kSeen && is_withdrawn(incident.id)) {
     containment_.give_up(incident.node);
     close(incident, "withdrawn before the drain: the driver needs nothing any more");
+    return Round::kClosed;
+  }
+  // Before its effect has settled: what is missing now was not lost.
+  if (incident.phase == Phase::kDrained && repair_.has_returned(incident.id)) {
+    close(incident, "repaired and back in service, jobs taken care of");
     return Round::kClosed;
   }
   if (incident.phase == Phase::kSeen) choose_containment(incident);

@@ -4,6 +4,9 @@
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 
+#include <cerrno>
+#include <thread>
+
 namespace acrf {
 namespace {
 
@@ -27,6 +30,18 @@ ErrorCode code_of(int slurm_errno) {
 }
 
 }  // namespace
+
+int ask_controller(const std::function<int()>& call, std::chrono::milliseconds pause) {
+  constexpr int kTries = 20;
+  for (int tries = 1;; ++tries) {
+    errno = 0;
+    const int code = call();
+    const bool stands_by = code != SLURM_SUCCESS &&
+                           (code == ESLURM_IN_STANDBY_MODE || errno == ESLURM_IN_STANDBY_MODE);
+    if (!stands_by || tries == kTries) return code;
+    std::this_thread::sleep_for(pause);
+  }
+}
 
 Error slurm_error(const std::string& doing, int slurm_errno) {
   return {code_of(slurm_errno), doing + ": " + slurm_strerror(slurm_errno)};

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <ctime>
 #include <memory>
 
@@ -55,7 +56,7 @@ JobView view_of(const slurm_job_info_t& job) {
 
 Result<std::int64_t> controller_start() {
   slurm_conf_t* conf = nullptr;
-  if (slurm_load_ctl_conf(0, &conf) != SLURM_SUCCESS)
+  if (ask_controller([&] { return slurm_load_ctl_conf(0, &conf); }) != SLURM_SUCCESS)
     return slurm_error("ask slurmctld for its start time", errno);
   const std::int64_t started = conf->boot_time;
   slurm_free_ctl_conf(conf);
@@ -104,6 +105,10 @@ Result<std::string> gres_on_node(const slurm_job_info_t& job, const std::string&
                                         " are in an order that does not tell its GPUs apart"};
 }
 
+// libslurm itself waits through a failover, so a call that takes this long may have met another
+// controller at its end.
+constexpr std::chrono::seconds kSuspiciouslySlow{2};
+
 using NodeAnswer = std::unique_ptr<node_info_msg_t, decltype(&slurm_free_node_info_msg)>;
 using JobAnswer = std::unique_ptr<job_info_msg_t, decltype(&slurm_free_job_info_msg)>;
 
@@ -111,7 +116,9 @@ using JobAnswer = std::unique_ptr<job_info_msg_t, decltype(&slurm_free_job_info_
 Result<NodeAnswer> load_node(const std::string& name) {
   node_info_msg_t* raw = nullptr;
   std::string writable = name;
-  if (slurm_load_node_single(&raw, writable.data(), SHOW_ALL | SHOW_DETAIL) != SLURM_SUCCESS)
+  if (ask_controller([&] {
+        return slurm_load_node_single(&raw, writable.data(), SHOW_ALL | SHOW_DETAIL);
+      }) != SLURM_SUCCESS)
     return slurm_error("ask slurmctld about node " + name, errno);
   NodeAnswer answer(raw, slurm_free_node_info_msg);
   if (answer->record_count != 1)
@@ -123,7 +130,8 @@ Result<NodeAnswer> load_node(const std::string& name) {
 Result<JobAnswer> load_job(JobId job) {
   const auto about = "ask slurmctld about job " + std::to_string(job.value);
   job_info_msg_t* raw = nullptr;
-  if (slurm_load_job(&raw, job.value, SHOW_ALL) != SLURM_SUCCESS) return slurm_error(about, errno);
+  if (ask_controller([&] { return slurm_load_job(&raw, job.value, SHOW_ALL); }) != SLURM_SUCCESS)
+    return slurm_error(about, errno);
   JobAnswer answer(raw, slurm_free_job_info_msg);
   if (answer->record_count == 0) return Error{ErrorCode::kNotFound, about + ": it knows none"};
   return answer;
@@ -135,12 +143,14 @@ SlurmClient::SlurmClient() { slurm_init(nullptr); }
 SlurmClient::~SlurmClient() { slurm_fini(); }
 
 Result<NodeView> SlurmClient::node(const std::string& name) {
+  const auto asked = std::chrono::steady_clock::now();
   const auto started = controller_start();
   if (!started) return started.error();
   const auto answer = load_node(name);
   if (!answer) return answer.error();
   const node_info_t& record = (*answer)->node_array[0];
   NodeView view;
+  view.answer_was_slow = std::chrono::steady_clock::now() - asked > kSuspiciouslySlow;
   view.draining = (record.node_state & (NODE_STATE_DRAIN | NODE_STATE_FAIL)) != 0;
   view.reason = record.reason ? record.reason : "";
   view.controller_started_unix_s = *started;
@@ -154,7 +164,7 @@ Result<NodeView> SlurmClient::node(const std::string& name) {
 
 Result<std::vector<JobView>> SlurmClient::jobs_of_node(const std::string& name) {
   job_info_msg_t* raw = nullptr;
-  if (slurm_load_jobs(0, &raw, SHOW_ALL) != SLURM_SUCCESS)
+  if (ask_controller([&] { return slurm_load_jobs(0, &raw, SHOW_ALL); }) != SLURM_SUCCESS)
     return slurm_error("ask slurmctld for its jobs", errno);
   const std::unique_ptr<job_info_msg_t, decltype(&slurm_free_job_info_msg)> answer(
       raw, slurm_free_job_info_msg);
@@ -168,7 +178,8 @@ Result<std::vector<JobView>> SlurmClient::jobs_of_node(const std::string& name) 
 
 Result<ClusterState> SlurmClient::cluster_state() {
   node_info_msg_t* raw = nullptr;
-  if (slurm_load_node(0, &raw, SHOW_ALL | SHOW_DETAIL) != SLURM_SUCCESS)
+  if (ask_controller([&] { return slurm_load_node(0, &raw, SHOW_ALL | SHOW_DETAIL); }) !=
+      SLURM_SUCCESS)
     return slurm_error("ask slurmctld for its nodes", errno);
   const std::unique_ptr<node_info_msg_t, decltype(&slurm_free_node_info_msg)> answer(
       raw, slurm_free_node_info_msg);
@@ -198,7 +209,7 @@ Status SlurmClient::set_comment(JobId job, const std::string& comment) {
   std::string text = comment;
   update.job_id = job.value;
   update.comment = text.data();
-  if (slurm_update_job(&update) != SLURM_SUCCESS)
+  if (ask_controller([&] { return slurm_update_job(&update); }) != SLURM_SUCCESS)
     return slurm_error("comment job " + std::to_string(job.value), errno);
   return Done{};
 }
@@ -220,7 +231,8 @@ Result<std::vector<std::string>> SlurmClient::nodes_of_job(JobId job) {
 Result<JobOnNode> SlurmClient::job_on_node(JobId job, const std::string& node) {
   const auto about = "ask slurmctld about job " + std::to_string(job.value);
   job_info_msg_t* raw = nullptr;
-  if (slurm_load_job(&raw, job.value, SHOW_ALL | SHOW_DETAIL) != SLURM_SUCCESS)
+  if (ask_controller([&] { return slurm_load_job(&raw, job.value, SHOW_ALL | SHOW_DETAIL); }) !=
+      SLURM_SUCCESS)
     return slurm_error(about, errno);
   const std::unique_ptr<job_info_msg_t, decltype(&slurm_free_job_info_msg)> answer(
       raw, slurm_free_job_info_msg);
@@ -246,7 +258,8 @@ Result<int> SlurmClient::gpus_of_node(const std::string& name) {
 }
 
 Status SlurmClient::requeue(JobId job, bool hold) {
-  const int code = slurm_requeue(job.value, hold ? JOB_REQUEUE_HOLD : 0);
+  const int code =
+      ask_controller([&] { return slurm_requeue(job.value, hold ? JOB_REQUEUE_HOLD : 0); });
   if (code != SLURM_SUCCESS)
     return slurm_error("requeue job " + std::to_string(job.value),
                        code == SLURM_ERROR ? errno : code);
@@ -256,7 +269,7 @@ Status SlurmClient::requeue(JobId job, bool hold) {
 // The drop-in stands in PluginDir before Slurm's own plugins; the other has a name of its own.
 Result<bool> SlurmClient::hides_gpus() {
   slurm_conf_t* conf = nullptr;
-  if (slurm_load_ctl_conf(0, &conf) != SLURM_SUCCESS)
+  if (ask_controller([&] { return slurm_load_ctl_conf(0, &conf); }) != SLURM_SUCCESS)
     return slurm_error("read slurmctld's configuration", errno);
   const std::string type = conf->select_type ? conf->select_type : "";
   const std::string directories = conf->plugindir ? conf->plugindir : "";
@@ -266,7 +279,7 @@ Result<bool> SlurmClient::hides_gpus() {
 
 Result<std::string> SlurmClient::state_directory() {
   slurm_conf_t* conf = nullptr;
-  if (slurm_load_ctl_conf(0, &conf) != SLURM_SUCCESS)
+  if (ask_controller([&] { return slurm_load_ctl_conf(0, &conf); }) != SLURM_SUCCESS)
     return slurm_error("read slurmctld's configuration", errno);
   const std::string directory = conf->state_save_location ? conf->state_save_location : "";
   slurm_free_ctl_conf(conf);
@@ -275,7 +288,7 @@ Result<std::string> SlurmClient::state_directory() {
 
 Result<std::string> SlurmClient::slurmd_spool_directory(const std::string& node) {
   slurm_conf_t* conf = nullptr;
-  if (slurm_load_ctl_conf(0, &conf) != SLURM_SUCCESS)
+  if (ask_controller([&] { return slurm_load_ctl_conf(0, &conf); }) != SLURM_SUCCESS)
     return slurm_error("read slurmctld's configuration", errno);
   std::string path = conf->slurmd_spooldir ? conf->slurmd_spooldir : "";
   slurm_free_ctl_conf(conf);

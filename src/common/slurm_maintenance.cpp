@@ -27,7 +27,7 @@ Maintenance maintenance_of(const reserve_info_t& record) {
 
 Result<std::vector<Maintenance>> SlurmClient::maintenance() {
   reserve_info_msg_t* raw = nullptr;
-  if (slurm_load_reservations(0, &raw) != SLURM_SUCCESS)
+  if (ask_controller([&] { return slurm_load_reservations(0, &raw); }) != SLURM_SUCCESS)
     return slurm_error("ask slurmctld for its reservations", errno);
   const std::unique_ptr<reserve_info_msg_t, decltype(&slurm_free_reservation_info_msg)> answer(
       raw, slurm_free_reservation_info_msg);
@@ -48,7 +48,11 @@ Result<std::string> SlurmClient::reserve_for_maintenance(const Maintenance& main
   request.start_time = maintenance.start_unix_s;
   request.end_time = maintenance.end_unix_s;
   request.flags = RESERVE_FLAG_MAINT | RESERVE_FLAG_IGN_JOBS;
-  char* made = slurm_create_reservation(&request);
+  char* made = nullptr;
+  ask_controller([&] {
+    made = slurm_create_reservation(&request);
+    return made ? SLURM_SUCCESS : SLURM_ERROR;
+  });
   if (!made) return slurm_error("reserve nodes " + nodes + " for maintenance", errno);
   const std::string answer = made;
   std::free(made);
@@ -59,7 +63,7 @@ Status SlurmClient::end_reservation(const std::string& name) {
   std::string writable = name;
   reservation_name_msg_t request{};
   request.name = writable.data();
-  if (slurm_delete_reservation(&request) != SLURM_SUCCESS)
+  if (ask_controller([&] { return slurm_delete_reservation(&request); }) != SLURM_SUCCESS)
     return slurm_error("end reservation " + name, errno);
   return Done{};
 }

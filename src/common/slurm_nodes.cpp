@@ -36,7 +36,7 @@ FleetNode node_of(const node_info_t& record) {
 // Nodes by their number in slurmctld's table, which has holes where nodes were deleted.
 Status add_partitions(std::vector<FleetNode>& nodes, const std::vector<int>& number_of) {
   partition_info_msg_t* raw = nullptr;
-  if (slurm_load_partitions(0, &raw, SHOW_ALL) != SLURM_SUCCESS)
+  if (ask_controller([&] { return slurm_load_partitions(0, &raw, SHOW_ALL); }) != SLURM_SUCCESS)
     return slurm_error("ask slurmctld for its partitions", errno);
   const std::unique_ptr<partition_info_msg_t, decltype(&slurm_free_partition_info_msg)> answer(
       raw, slurm_free_partition_info_msg);
@@ -71,7 +71,8 @@ void add_switches(Fleet& fleet, const std::string& directory) {
 Result<std::string> comment_of(const std::string& name) {
   node_info_msg_t* raw = nullptr;
   std::string writable = name;
-  if (slurm_load_node_single(&raw, writable.data(), SHOW_ALL) != SLURM_SUCCESS)
+  if (ask_controller([&] { return slurm_load_node_single(&raw, writable.data(), SHOW_ALL); }) !=
+      SLURM_SUCCESS)
     return slurm_error("ask slurmctld about node " + name, errno);
   const NodeAnswer answer(raw, slurm_free_node_info_msg);
   if (answer->record_count != 1)
@@ -108,7 +109,7 @@ class NodeUpdate {
   }
   bool is_empty() const { return !message_.comment && message_.node_state == NO_VAL; }
   Status send(const std::string& doing) {
-    if (slurm_update_node(&message_) != SLURM_SUCCESS)
+    if (ask_controller([&] { return slurm_update_node(&message_); }) != SLURM_SUCCESS)
       return slurm_error(doing + " node " + names_, errno);
     return Done{};
   }
@@ -122,7 +123,7 @@ class NodeUpdate {
 
 Result<Fleet> SlurmClient::fleet(const std::string& directory) {
   node_info_msg_t* raw = nullptr;
-  if (slurm_load_node(0, &raw, SHOW_ALL) != SLURM_SUCCESS)
+  if (ask_controller([&] { return slurm_load_node(0, &raw, SHOW_ALL); }) != SLURM_SUCCESS)
     return slurm_error("ask slurmctld for its nodes", errno);
   const NodeAnswer answer(raw, slurm_free_node_info_msg);
   Fleet fleet;

@@ -120,6 +120,7 @@ bool IncidentTracker::takes_in(const Burst& burst, const Event& event) const {
   const auto& root = burst.incident.root;
   if (root.boot_id != event.boot_id) return false;
   if (burst.reopens_s != 0 && event.unix_s > burst.reopens_s) return false;
+  if (burst.returned_s != 0 && event.unix_s > burst.returned_s) return false;
   // What echoes a fault that was taken care of is no news; another one that asks for more is.
   if (burst.reopens_s != 0 && label_of(event) != label_of(root) && evacuates(event.verdict))
     return false;
@@ -306,6 +307,11 @@ void IncidentTracker::update(const Incident& incident) {
   if (incident.closed_unix_s == 0) return;
   const auto echo_s = incident.taken_over ? 0 : kEchoSeconds;
   burst->reopens_s = std::max(burst->reopens_s, incident.closed_unix_s + echo_s);
+}
+
+void IncidentTracker::note_return(const std::string& id, std::int64_t unix_s) {
+  for (auto& burst : bursts_)
+    if (burst.incident.id == id) burst.returned_s = unix_s;
 }
 
 void IncidentTracker::forget_acting() {

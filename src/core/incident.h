@@ -87,6 +87,10 @@ class IncidentTracker {
   // Makes known an incident that was recorded before a restart, or that its handling has ended.
   void update(const Incident& incident);
 
+  // The incident's part has been repaired and is in service: an event later than this is a new
+  // fault.
+  void note_return(const std::string& id, std::int64_t unix_s);
+
   // What takes the node out of service is news again when it shows again.
   void forget_acting();
 
@@ -97,7 +101,8 @@ class IncidentTracker {
   struct Burst {
     Incident incident;
     std::int64_t last_event_s = 0;
-    std::int64_t reopens_s = 0;  // events later than this open a new incident; 0: none do
+    std::int64_t reopens_s = 0;   // events later than this open a new incident; 0: none do
+    std::int64_t returned_s = 0;  // the same, by a repair
     std::map<std::string, std::int64_t> last_of;  // place and kind -> time, for the 5 s
     std::map<std::string, int> blame;             // place -> link pairs it is an end of
     std::map<std::string, Event> link_events;     // place -> its first event of a link

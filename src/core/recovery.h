@@ -25,9 +25,10 @@ struct NodeView {
   bool draining = false;  // out of service by DRAIN or FAIL, whatever the base state
   std::string reason;
   std::int64_t controller_started_unix_s = 0;
-  bool busy = false;      // a job has some of it
-  GpuMask gpus_used = 0;  // by jobs
-  NodeToken token = {};   // ACRF's word in its comment
+  bool answer_was_slow = false;  // so that another controller may have given it
+  bool busy = false;             // a job has some of it
+  GpuMask gpus_used = 0;         // by jobs
+  NodeToken token = {};          // ACRF's word in its comment
 };
 
 enum class DrainStep {

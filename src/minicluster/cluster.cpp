@@ -85,12 +85,34 @@ bool accepts_at(const std::string& socket) {
   return accepts(AF_UNIX, address);
 }
 
-bool accepts_at(int port) {
+bool accepts_at(const std::string& ip, int port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<std::uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ::inet_pton(AF_INET, ip.c_str(), &address.sin_addr);
   return accepts(AF_INET, address);
+}
+
+// The same command on a host of its own: a name, what that name means, and where the daemon keeps
+// its number. The daemon itself takes the shell's place.
+std::vector<std::string> on_controller_host(const ClusterOptions& options, bool backup,
+                                            const std::vector<std::string>& command) {
+  const auto host = controller_host(options, backup);
+  std::vector<std::string> whole = {
+      "/usr/bin/unshare",
+      "--uts",
+      "--mount",
+      "/bin/sh",
+      "-ec",
+      "hostname \"$0\"; mount --bind \"$1\" /etc/hosts; mount --bind \"$2\" \"$3\"; shift 3; "
+      "exec \"$@\"",
+      host.name,
+      options.root + "/etc/hosts",
+      host.run_directory,
+      options.root + "/run"};
+  whole.insert(whole.end(), command.begin(), command.end());
+  whole.insert(whole.end(), {"-L", options.root + "/log/" + host.log_file});
+  return whole;
 }
 
 }  // namespace
@@ -144,6 +166,8 @@ Status Cluster::launch() {
   space_ = std::make_unique<ProcessSpace>(std::move(*space));
   if (const auto started = start_munged(); !started) return started;
   if (const auto started = start_slurmctld(); !started) return started;
+  if (options_.backup)
+    if (const auto started = start_backup(); !started) return started;
   if (options_.cloud_nodes) return wait_for_nodes();
   for (const auto& node : nodes())
     if (const auto started = start_slurmd(node); !started) return started;
@@ -184,7 +208,12 @@ Status Cluster::start_munged() {
   return wait_for_start("munged", [&] { return accepts_at(socket); });
 }
 
-Status Cluster::start_slurmctld() {
+Status Cluster::start_slurmctld() { return start_controller(false); }
+
+Status Cluster::start_backup() { return start_controller(true); }
+
+Status Cluster::start_controller(bool backup) {
+  const std::string daemon = backup ? "slurmctld-backup" : "slurmctld";
   auto variables = environment();
   std::vector<std::string> command = {path("sbin/slurmctld"), "-D"};
   std::string preloaded = options_.controller_preload;
@@ -193,9 +222,11 @@ Status Cluster::start_slurmctld() {
     preloaded = options_.sanitizer_runtimes + " " + preloaded;  // sanitizers want to be first
   }
   if (!preloaded.empty()) variables.push_back("LD_PRELOAD=" + preloaded);
-  const auto started = space_->start("slurmctld", command, variables, path("log/slurmctld.out"));
+  if (options_.backup) command = on_controller_host(options_, backup, command);
+  const auto started = space_->start(daemon, command, variables, path("log/" + daemon + ".out"));
   if (!started) return started;
-  return wait_for_start("slurmctld", [&] { return accepts_at(ports_.numbers[0]); });
+  const auto ip = options_.backup ? controller_host(options_, backup).address : "127.0.0.1";
+  return wait_for_start(daemon, [&] { return accepts_at(ip, ports_.numbers[0]); });
 }
 
 Status Cluster::restart_slurmctld() {
@@ -242,6 +273,7 @@ Status Cluster::start_healthd(const std::string& node) {
     variables.push_back("LD_PRELOAD=" + options_.sanitizer_runtimes + " " +
                         options_.healthd_preload);
     variables.push_back("ACRF_HOLD_DIR=" + path("run"));
+    variables.push_back("ACRF_HOLD_NODE=" + node);
   }
   const auto program = options_.healthd_program.empty() ? staged(options_, "/usr/sbin/acrf-healthd")
                                                         : options_.healthd_program;

@@ -37,9 +37,10 @@ class Cluster {
                     std::chrono::milliseconds limit = std::chrono::seconds(60)) const;
 
   Status start_slurmctld();
+  Status start_backup();
   Status start_slurmd(const std::string& node);
   Status start_healthd(const std::string& node);
-  // Daemon names: munged, slurmctld, slurmd-NODE, healthd-NODE.
+  // Daemon names: munged, slurmctld, slurmctld-backup, slurmd-NODE, healthd-NODE.
   Status signal(const std::string& daemon, int signal);
   bool wait_for_end(const std::string& daemon);
   // Ends slurmctld in good order and starts it again.
@@ -63,6 +64,7 @@ class Cluster {
       : options_(std::move(options)), lock_(std::move(lock)) {}
   Status launch();
   Status start_munged();
+  Status start_controller(bool backup);
   Status wait_for_nodes();
   Status wait_for_power_saving();
   // Until the daemon accepts connections; at once when it has ended instead.

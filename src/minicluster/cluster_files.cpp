@@ -37,6 +37,27 @@ std::string host_name() {
   return text.substr(0, text.find('.'));
 }
 
+std::string controller_lines(const ClusterOptions& options) {
+  if (!options.backup) return fmt::format("SlurmctldHost={}(127.0.0.1)\n", host_name());
+  std::string text = "SlurmctldTimeout=3\n";
+  for (const bool backup : {false, true}) {
+    const auto host = controller_host(options, backup);
+    text += fmt::format("SlurmctldHost={}({})\n", host.name, host.address);
+  }
+  return text;
+}
+
+// How the controllers' hosts know themselves and each other.
+Status make_controller_hosts(const ClusterOptions& options) {
+  std::string hosts = "127.0.0.1 localhost\n";
+  for (const bool backup : {false, true}) {
+    const auto host = controller_host(options, backup);
+    fs::create_directories(host.run_directory);
+    hosts += host.address + " " + host.name + "\n";
+  }
+  return write_file(options.root + "/etc/hosts", hosts, 0644);
+}
+
 std::string all_nodes(const ClusterOptions& options) {
   return fmt::format("n[1-{}]", options.nodes);
 }
@@ -80,7 +101,7 @@ std::string slurm_conf(const ClusterOptions& options, const std::vector<int>& po
   const std::string& root = options.root;
   std::string text = fmt::format(
       "ClusterName=acrf\n"
-      "SlurmctldHost={0}(127.0.0.1)\n"
+      "{0}"
       "SlurmctldPort={1}\n"
       "SlurmUser=root\n"
       "AuthType=auth/munge\n"
@@ -105,7 +126,7 @@ std::string slurm_conf(const ClusterOptions& options, const std::vector<int>& po
       "DebugFlags=NO_CONF_HASH{5}\n"
       "GresTypes=gpu\n"
       "DefMemPerCPU=10\n",
-      host_name(), ports[0], root, plugin_dirs(options, stage),
+      controller_lines(options), ports[0], root, plugin_dirs(options, stage),
       options.select == SelectInstall::kNamed ? "select/acrf" : "select/cons_tres",
       options.cloud_nodes ? ",Power" : "");
   if (!options.topology.empty())
@@ -238,6 +259,11 @@ int port_count(const ClusterOptions& options) {
   return options.cloud_nodes ? 1 : 1 + options.nodes;
 }
 
+ControllerHost controller_host(const ClusterOptions& options, bool backup) {
+  if (!backup) return {"ctl1", "127.0.0.2", options.root + "/run/ctl1", "slurmctld.log"};
+  return {"ctl2", "127.0.0.3", options.root + "/run/ctl2", "slurmctld-backup.log"};
+}
+
 std::string staged(const ClusterOptions& options, const std::string& path) {
   return options.stage + path;
 }
@@ -271,6 +297,8 @@ Status write_cluster_files(const ClusterOptions& options, const std::vector<int>
   if (!options.topology.empty())
     if (const auto written = write_file(etc + "topology.conf", options.topology, 0644); !written)
       return written;
+  if (options.backup)
+    if (const auto made = make_controller_hosts(options); !made) return made;
   if (options.cloud_nodes) return make_devices(options, "cloud");
   for (const auto& node : node_names(options))
     if (const auto made = make_node(options, node); !made) return made;

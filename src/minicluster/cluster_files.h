@@ -29,6 +29,9 @@ struct ClusterOptions {
   bool named_stays = false;  // in PluginDir, last, for the records of jobs that ran under it
   bool enforce = true;       // healthd's Mode
   bool healthd = true;
+  // A second slurmctld, slurmctld-backup, that takes over a few seconds after the first fell
+  // silent.
+  bool backup = false;
   // For sanitized plugins: slurmctld alone takes its plugins from this stage, and it and healthd
   // load the sanitizers' runtimes first. (slurmstepd could not fork with them.)
   std::string controller_stage;
@@ -54,6 +57,16 @@ Status write_cluster_files(const ClusterOptions& options, const std::vector<int>
 
 // slurm.conf alone, and slurmctld's own when it has one.
 Status write_slurm_conf(const ClusterOptions& options, const std::vector<int>& ports);
+
+// A controller host of a cluster with a backup: its name, its address and the files that it alone
+// sees.
+struct ControllerHost {
+  std::string name;
+  std::string address;
+  std::string run_directory;  // in place of the cluster's run/
+  std::string log_file;
+};
+ControllerHost controller_host(const ClusterOptions& options, bool backup);
 
 std::string staged(const ClusterOptions& options, const std::string& path);
 

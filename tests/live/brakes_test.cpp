@@ -38,9 +38,6 @@ class Brakes : public LiveCluster {
     const auto done = cluster().run(words);
     EXPECT_TRUE(done.ok()) << done.errors;
   }
-  std::string record(const std::string& name) {
-    return cluster().run({"scontrol", "show", "node", name}).output;
-  }
   CommandResult brakes() { return cluster().run({"acrf", "brakes", "--json"}); }
   json brake(const std::string& name, const std::string& group) {
     const auto all = json::parse(brakes().output, nullptr, false);

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
@@ -65,12 +66,14 @@ void LiveCluster::TearDown() {
   stop();
   if (root_.empty()) return;
   std::error_code error;
+  fs::remove_all(programs(), error);
   for (const auto& entry : fs::directory_iterator(root_ + "/log", error))
     if (entry.path().filename().string().rfind("sanitizer", 0) == 0)
       ADD_FAILURE() << entry.path() << ":\n" << text_of(entry.path());
   if (HasFailure()) {
-    const std::string kept =
-        root_ + "-" + testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::replace(name.begin(), name.end(), '/', '-');
+    const std::string kept = root_ + "-" + name;
     fs::remove_all(kept, error);
     fs::rename(root_, kept, error);
     GTEST_LOG_(INFO) << "the cluster's files are kept in " << kept;
@@ -120,10 +123,53 @@ bool LiveCluster::healthd_says(const std::string& node, const std::string& text)
   });
 }
 
-void LiveCluster::hold(const std::string& call) {
-  ASSERT_TRUE(write_file(root_ + "/run/" + call, "").ok());
+ClusterOptions LiveCluster::holding() const {
+  auto options = small();
+  options.healthd_preload = ACRF_BUILD "/tests/.libs/hold_calls.so";
+  return options;
 }
 
-void LiveCluster::let_go(const std::string& call) { fs::remove(root_ + "/run/" + call); }
+void LiveCluster::hold(const std::string& step, const std::string& node) {
+  ASSERT_TRUE(write_file(root_ + "/run/" + step + (node.empty() ? "" : "." + node), "").ok());
+}
+
+bool LiveCluster::is_held(const std::string& step, const std::string& node) {
+  return wait_until([&] { return fs::exists(root_ + "/run/held." + step + "." + node); });
+}
+
+void LiveCluster::let_go(const std::string& step, const std::string& node) {
+  fs::remove(root_ + "/run/" + step + (node.empty() ? "" : "." + node));
+}
+
+bool LiveCluster::job_state_is_saved() {
+  const auto before = fs::file_time_type::clock::now();
+  return wait_until([&] {
+    std::error_code error;
+    return fs::last_write_time(root_ + "/state/job_state", error) > before && !error;
+  });
+}
+
+std::string LiveCluster::record(const std::string& node) {
+  return cluster().run({"scontrol", "show", "node", node}).output;
+}
+
+std::string LiveCluster::program(const std::string& name, const std::string& script) {
+  fs::create_directories(programs());
+  const auto path = programs() + "/" + name;
+  EXPECT_TRUE(write_file(path, "#!/bin/sh\n" + script, 0755).ok());
+  return path;
+}
+
+std::string LiveCluster::cure(const std::string& node) const {
+  return "env SLURM_CONF=" + root_ + "/etc/slurm.conf " + ACRF_STAGE +
+         "/usr/bin/acrf inject --node " + node + " --repair\n";
+}
+
+void LiveCluster::inject_fault(const std::string& node, const std::vector<std::string>& fault) {
+  std::vector<std::string> command = {"acrf", "inject", "--node", node};
+  command.insert(command.end(), fault.begin(), fault.end());
+  const auto done = cluster().run(command);
+  ASSERT_TRUE(done.ok()) << done.errors;
+}
 
 }  // namespace acrf::minicluster

@@ -36,9 +36,23 @@ class LiveCluster : public testing::Test {
                   std::chrono::seconds limit = std::chrono::seconds(60));
   bool healthd_says(const std::string& node, const std::string& text);
 
-  // While held, healthd stops before its call of that name (see hold_calls.c).
-  void hold(const std::string& call);
-  void let_go(const std::string& call);
+  // A small cluster whose acrf-healthd can be held: while it is, it stops before the step of that
+  // name (see hold_calls.c), on all nodes or on one.
+  ClusterOptions holding() const;
+  void hold(const std::string& step, const std::string& node = "");
+  bool is_held(const std::string& step, const std::string& node);
+  void let_go(const std::string& step, const std::string& node = "");
+
+  // True when slurmctld has written its jobs to disk after now.
+  bool job_state_is_saved();
+  // What scontrol shows of the node.
+  std::string record(const std::string& node);
+  // A script outside of the cluster's directory, which is removed with the test.
+  std::string program(const std::string& name, const std::string& script);
+  // A command for such a script: what `acrf inject --repair` does to the node.
+  std::string cure(const std::string& node) const;
+  void inject_fault(const std::string& node, const std::vector<std::string>& fault);
+  std::string programs() const { return root_ + "-programs"; }
 
   std::string root_;
 

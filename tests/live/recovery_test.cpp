@@ -26,21 +26,6 @@ using testing::StartsWith;
 
 class Recovery : public LiveCluster {
  protected:
-  ClusterOptions holding() const {
-    auto options = small();
-    options.healthd_preload = ACRF_BUILD "/tests/.libs/hold_calls.so";
-    return options;
-  }
-
-  // True when slurmctld has written its jobs to disk after now.
-  bool job_state_is_saved() {
-    const auto before = fs::file_time_type::clock::now();
-    return wait_until([&] {
-      std::error_code error;
-      return fs::last_write_time(root_ + "/state/job_state", error) > before && !error;
-    });
-  }
-
   void expect_node_drained_by_acrf(const std::string& name) {
     EXPECT_TRUE(wait_until([&] { return node(name).drained; })) << name;
     EXPECT_THAT(node(name).reason, StartsWith("ACRF: gpu_lost 0000:10:00 reboot_node ["));

@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "build_paths.h"
 #include "common/file.h"
+#include "core/text.h"
 #include "live_cluster.h"
 
 namespace acrf::minicluster {
@@ -24,40 +24,22 @@ class RepairLive : public LiveCluster {
     return options;
   }
 
-  std::string program(const std::string& name, const std::string& script) {
-    std::filesystem::create_directories(root_ + "-programs");
-    const auto path = root_ + "-programs/" + name;
-    EXPECT_TRUE(write_file(path, "#!/bin/sh\n" + script, 0755).ok());
-    return path;
-  }
-
-  void TearDown() override {
-    LiveCluster::TearDown();
-    std::error_code error;
-    std::filesystem::remove_all(root_ + "-programs", error);
-  }
-
-  std::string record(const std::string& name) {
-    return cluster().run({"scontrol", "show", "node", name}).output;
-  }
-  void inject_fault(const std::string& node, const std::vector<std::string>& fault) {
-    std::vector<std::string> command = {"acrf", "inject", "--node", node};
-    command.insert(command.end(), fault.begin(), fault.end());
-    const auto done = cluster().run(command);
-    ASSERT_TRUE(done.ok()) << done.errors;
+  // What a reboot is to the daemon: it ends, and begins with another boot id.
+  void reboot_node(const std::string& node, int boot) {
+    ASSERT_TRUE(cluster().kill("healthd-" + node).ok());
+    const auto directory = root_ + "/nodes/" + node + "/root/proc/sys/kernel/random";
+    std::filesystem::create_directories(directory);
+    ASSERT_TRUE(write_file(directory + "/boot_id", "boot " + std::to_string(boot) + "\n").ok());
+    ASSERT_TRUE(cluster().start_healthd(node).ok());
   }
   bool shows(const std::string& node, const std::string& text) {
     return wait_until([&] { return record(node).find(text) != std::string::npos; });
-  }
-  std::string cure(const std::string& node) {
-    return "env SLURM_CONF=" + root_ + "/etc/slurm.conf " + ACRF_STAGE +
-           "/usr/bin/acrf inject --node " + node + " --repair\n";
   }
 };
 
 TEST_F(RepairLive, OneSickGpuIsHiddenResetTestedAndGivenBackWhileItsNodeServesOn) {
   const auto reset =
-      program("reset", "echo \"$@\" > " + root_ + "-programs/arguments\n" + cure("\"$1\""));
+      program("reset", "echo \"$@\" > " + programs() + "/arguments\n" + cure("\"$1\""));
   const auto test = program("test", "echo all passed\n");
   start(with("GpuQuarantine=on\nProbationTime=3\nResetProgram=" + reset + "\nTestProgram=" + test +
              "\n"));
@@ -65,7 +47,7 @@ TEST_F(RepairLive, OneSickGpuIsHiddenResetTestedAndGivenBackWhileItsNodeServesOn
   ASSERT_TRUE(healthd_says("n1", "hiding GPU 0 of node n1 from jobs"));
   ASSERT_TRUE(healthd_says("n1", "quarantined -> drained"));
   ASSERT_TRUE(healthd_says("n1", "testing -> probation"));
-  EXPECT_THAT(text_of(root_ + "-programs/arguments"),
+  EXPECT_THAT(text_of(programs() + "/arguments"),
               AllOf(HasSubstr("n1 GPU-"), HasSubstr("0000:10:00")));
   ASSERT_TRUE(healthd_says("n1", "probation -> healthy"));
   EXPECT_THAT(record("n1"),
@@ -104,15 +86,12 @@ TEST_F(RepairLive, AResetThatDoesNotCureEndsWithPeople) {
 }
 
 TEST_F(RepairLive, ANodeComesBackAfterARebootAndAPassedTest) {
-  const auto reboot = program("reboot", "touch " + root_ + "-programs/rebooting\n");
+  const auto reboot = program("reboot", "touch " + programs() + "/rebooting\n");
   start(with("ProbationTime=86400\nRebootProgram=" + reboot + "\nTestProgram=/bin/true\n"));
   inject_fault("n1", {"--xid", "79"});
-  ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(root_ + "-programs/rebooting"); }));
-  ASSERT_TRUE(cluster().kill("healthd-n1").ok());
+  ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(programs() + "/rebooting"); }));
   inject_fault("n1", {"--repair"});
-  std::filesystem::create_directories(root_ + "/nodes/n1/root/proc/sys/kernel/random");
-  ASSERT_TRUE(write_file(root_ + "/nodes/n1/root/proc/sys/kernel/random/boot_id", "next\n").ok());
-  ASSERT_TRUE(cluster().start_healthd("n1").ok());
+  reboot_node("n1", 1);
   ASSERT_TRUE(healthd_says("n1", "rebooting -> testing"));
   ASSERT_TRUE(healthd_says("n1", "is back in service, on probation"));
   EXPECT_TRUE(wait_until([&] { return !node("n1").drained; }));
@@ -130,17 +109,63 @@ TEST_F(RepairLive, NothingReturnsWithoutATestAndAnAdminsResumeEndsTheCase) {
   EXPECT_FALSE(node("n3").drained);
 }
 
-TEST_F(RepairLive, ADaemonKilledDuringAResetGoesOnAndResetsOnce) {
-  const auto reset =
-      program("reset", cure("\"$1\"") + "echo run >> " + root_ + "-programs/runs\nsleep 1000\n");
+TEST_F(RepairLive, ADrainAtJobEndLetsTheJobFinishAndRepairsAfterIt) {
+  const auto reset = program("reset", cure("\"$1\""));
+  start(with("ResetProgram=" + reset + "\nTestProgram=/bin/true\n"));
+  const auto script =
+      program("job", "while [ ! -e " + programs() + "/end ]; do sleep 0.05; done\n");
+  const auto submitted = cluster().run({"sbatch", "--parsable", "-w", "n1", "--gpus-per-node=8",
+                                        "--output=/dev/null", "--acrf-policy=requeue", script});
+  ASSERT_TRUE(submitted.ok()) << submitted.errors;
+  const std::string id(trim(submitted.output));
+  ASSERT_TRUE(wait_until([&] { return job(id).state == "RUNNING"; }));
+  inject_fault("n1", {"--fault", "remap-pending"});
+  ASSERT_TRUE(shows("n1", "DRAIN"));
+  ASSERT_TRUE(healthd_says("n1", "closed: node drained"));  // its jobs have been looked at
+  EXPECT_EQ(job(id).state, "RUNNING");
+  EXPECT_THAT(text_of(root_ + "/log/healthd-n1.log"), Not(HasSubstr("draining -> drained")));
+  ASSERT_TRUE(write_file(programs() + "/end", "").ok());
+  EXPECT_TRUE(wait_until([&] { return job(id).state == "COMPLETED"; }));
+  EXPECT_TRUE(healthd_says("n1", "is back in service, on probation"));
+  EXPECT_EQ(job(id).restarts, 0);
+}
+
+TEST_F(RepairLive, AFaultThatComesAndGoesIsNotCuredForEver) {
+  const auto reset = program("reset", cure("\"$1\"") + "echo run >> " + programs() + "/runs\n");
   start(with("ResetProgram=" + reset + "\nTestProgram=/bin/true\n"));
   inject_fault("n1", {"--fault", "reset-required"});
-  ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(root_ + "-programs/runs"); }));
-  ASSERT_TRUE(cluster().kill("healthd-n1").ok());
-  ASSERT_TRUE(cluster().start_healthd("n1").ok());
-  ASSERT_TRUE(healthd_says("n1", "resetting -> testing: a reset was begun"));
+  inject_fault("n1", {"--repair"});  // gone again before anybody has done anything, perhaps
+  inject_fault("n1", {"--fault", "reset-required"});
   ASSERT_TRUE(healthd_says("n1", "is back in service, on probation"));
-  EXPECT_EQ(text_of(root_ + "-programs/runs"), "run\n");
+  // Until the daemon sees it as a new one.
+  ASSERT_TRUE(wait_until([&] {
+    inject_fault("n1", {"--fault", "reset-required"});
+    return node("n1").drained;
+  }));
+  ASSERT_TRUE(healthd_says("n1", "drained -> attended: only a reboot is left to try"));
+  EXPECT_TRUE(node("n1").drained);
+  EXPECT_EQ(text_of(programs() + "/runs"), "run\n");
+}
+
+TEST_F(RepairLive, ARebootLoopEndsWithPeople) {
+  const auto reboot = program("reboot", "echo run >> " + programs() + "/reboots\n");
+  const auto test = program("test", "touch " + programs() + "/testing\nsleep 1000\n");
+  start(with("MaxRemedies=1\nRebootProgram=" + reboot + "\nTestProgram=" + test + "\n"));
+  inject_fault("n1", {"--xid", "79"});
+  ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(programs() + "/reboots"); }));
+  // The GPU is there after the boot, and falls off again.
+  inject_fault("n1", {"--repair"});
+  reboot_node("n1", 1);
+  ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(programs() + "/testing"); }));
+  inject_fault("n1", {"--xid", "79"});
+  ASSERT_TRUE(healthd_says("n1", "testing -> drained: the fault is still there"));
+  ASSERT_TRUE(healthd_says("n1", "drained -> rma: nothing short of a replacement"));
+  reboot_node("n1", 2);
+  // What was tried on one GPU counts for the node.
+  inject_fault("n1", {"--gpu", "3", "--xid", "79"});
+  EXPECT_TRUE(healthd_says("n1", "drained -> attended: 1 remedies on this node in seven days"));
+  EXPECT_EQ(text_of(programs() + "/reboots"), "run\n");
+  EXPECT_TRUE(node("n1").drained);
 }
 
 TEST_F(RepairLive, AllNodesFaultingInOneSecondAreNotAllDrained) {

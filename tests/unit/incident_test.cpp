@@ -94,6 +94,17 @@ TEST(Incident, AfterAnAdminsResumeTheNextEventIsNews) {
   EXPECT_TRUE(tracker.observe(lost_gpu("3", 1011)));
 }
 
+// The repair was quick, and the GPU fails again before the echo of the first fault is over.
+TEST(Incident, AfterARepairTheNextEventIsNews) {
+  IncidentTracker tracker("n1");
+  auto incident = tracker.observe(lost_gpu("1", 1000))->incident;
+  tracker.note_return(incident.id, 1015);
+  incident.closed_unix_s = 1016;
+  tracker.update(incident);
+  EXPECT_FALSE(tracker.observe(lost_gpu("2", 1015)));
+  EXPECT_TRUE(tracker.observe(lost_gpu("3", 1016)));
+}
+
 TEST(Incident, AVerdictEndsWithItsBoot) {
   IncidentTracker tracker("n1");
   EXPECT_TRUE(tracker.observe(lost_gpu("1", 1000)));
