@@ -13,6 +13,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kRound{1000};
 constexpr milliseconds kRetry{500};
+constexpr milliseconds kSoon{100};
 constexpr milliseconds kRefused{30'000};
 // slurmctld writes changed state within five seconds (its SAVE_MAX_WAIT); twice that is safe.
 constexpr int kSettleRounds = 10;
@@ -47,6 +48,7 @@ Responder::Responder(Parts parts, CaseStore cases)
                    [this](int milliseconds) { return pause(milliseconds); }),
       repair_({parts_.config, slurm_, containment_, parts_.audit, parts_.signs, parts_.tell_case},
               std::move(cases), parts_.node, parts_.boot_id),
+      stand_in_(slurm_, parts_.audit),
       thread_([this] { run(); }) {}
 
 Responder::~Responder() {
@@ -175,9 +177,19 @@ bool Responder::respond(Active& active) {
                                                            : "node drained, jobs taken care of");
     return false;
   }
-  const auto pause = round == Round::kRefused ? kRefused : round == Round::kCalm ? kRound : kRetry;
-  active.due = Clock::now() + pause;
+  active.due = Clock::now() + pause_after(round);
   return true;
+}
+
+milliseconds Responder::pause_after(Round round) {
+  switch (round) {
+    case Round::kRefused: return kRefused;
+    case Round::kCalm: return kRound;
+    case Round::kEnding: return kSoon;
+    case Round::kActed:
+    case Round::kClosed: break;
+  }
+  return kRetry;
 }
 
 Responder::Round Responder::one_round(Active& active) {
@@ -310,13 +322,19 @@ Responder::Round Responder::recover_jobs(Active& active) {
     return Round::kActed;
   }
   Round round = Round::kCalm;
+  std::set<JobId> leaving;
   for (const auto& job : *jobs) {
+    if (is_leaving(job)) leaving.insert(job.id);
     const JobStep step = plan_job(incident, job);
     if (step == JobStep::kLeave || active.refused.contains(job.id)) continue;
     if (!holds_part(incident, job)) continue;
-    if (requeue(active, job, step == JobStep::kRequeueHeld)) round = Round::kActed;
+    if (!requeue(active, job, step == JobStep::kRequeueHeld)) continue;
+    round = Round::kActed;
+    leaving.insert(job.id);
   }
-  return round;
+  const bool ending = !incident.quarantined_gpu &&
+                      stand_in_.step(incident, leaving, parts_.config.requeue_kill_wait_s);
+  return ending ? Round::kEnding : round;
 }
 
 // With one GPU in quarantine the jobs on the node's other GPUs go on.

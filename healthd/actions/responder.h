@@ -22,6 +22,7 @@
 
 #include "actions/containment.h"
 #include "actions/repair.h"
+#include "actions/slurmd_stand_in.h"
 #include "common/incident_store.h"
 #include "common/slurm_client.h"
 #include "core/incident.h"
@@ -64,6 +65,7 @@ class Responder {
   enum class Round {
     kCalm,     // nothing was left to do
     kActed,    // something was done, or could not be done yet
+    kEnding,   // jobs are being ended here
     kRefused,  // slurmctld or a brake says no; asking again soon would not help
     kClosed,   // the case is over
   };
@@ -82,6 +84,7 @@ class Responder {
   void note_decision(const Incident& incident);
   Clock::time_point respond_to_all(Clock::time_point now);
   bool respond(Active& active);
+  static std::chrono::milliseconds pause_after(Round round);
   Round one_round(Active& active);
   Result<NodeView> look_at_node(Active& active);
   Round hold_contained(Active& active, const NodeView& node);
@@ -107,6 +110,7 @@ class Responder {
   SlurmClient slurm_;
   Containment containment_;
   Repair repair_;
+  SlurmdStandIn stand_in_;
   std::list<Active> active_;
   std::thread thread_;
 };

@@ -8,7 +8,7 @@
 #include "plugins/policy_token.h"
 
 #define RELEASE_AFTER_KILL_S 2
-#define SCRIPT_AFTER_STEPS_S 0.3 /* an srun that is killed can't be told of it */
+#define SCRIPT_AFTER_STEPS_S 1.5 /* an srun that is killed can't be told of it */
 #define VERDICT_WAIT_S 15	/* for a fault of the hardware to show */
 #define VERDICT_LATE_S 300	/* older failures are left alone */
 
@@ -48,6 +48,16 @@ static bool _is_coming_back(job_record_t *job_ptr)
 	       job_ptr->details && follow_is_ours(job_ptr);
 }
 
+/*
+ * 22.05 forgets batch_requeue_fini() when a node goes down while a requeued
+ * job completes: the job would start at once, with what is left of its last run
+ */
+static bool _is_unfinished(job_record_t *job_ptr)
+{
+	return !IS_JOB_COMPLETING(job_ptr) && job_ptr->batch_flag &&
+	       job_ptr->node_bitmap;
+}
+
 static bool _is_held_by_requeue(job_record_t *job_ptr)
 {
 	time_t held = job_ptr->details->begin_time -
@@ -75,6 +85,30 @@ static node_record_t *_find_node(bitstr_t *nodes,
 		    (!is_it || is_it(node_record_table_ptr[i])))
 			return node_record_table_ptr[i];
 	return NULL;
+}
+
+static bool _is_gone(node_record_t *node_ptr)
+{
+	return drained_by_acrf(node_ptr) && IS_NODE_NO_RESPOND(node_ptr);
+}
+
+/*
+ * A node that ACRF drained and that does not respond will not say that the job
+ * has ended there: said in its place. Not DOWN, which makes 22.05 forget
+ * batch_requeue_fini() for a job that completes.
+ */
+static void _end_on_gone_nodes(job_record_t *job_ptr)
+{
+	node_record_t *node_ptr;
+
+	for (int i = 0; i < node_record_count; i++) {
+		if (!IS_JOB_COMPLETING(job_ptr) ||
+		    !(node_ptr = _find_node(job_ptr->node_bitmap_cg, _is_gone)))
+			return;
+		info("job_submit/acrf: %pJ no longer waits for node %s, which does not respond",
+		     job_ptr, node_ptr->name);
+		job_epilog_complete(job_ptr->job_id, node_ptr->name, 0);
+	}
 }
 
 static bool _on_node_drained_by_acrf(job_record_t *job_ptr)
@@ -258,7 +292,8 @@ extern bool follow_wants(job_record_t *job_ptr, const acrf_site_t *site)
 	if (IS_JOB_FINISHED(job_ptr))
 		return _may_be_retried(job_ptr, site);
 	return _is_coming_back(job_ptr) &&
-	       (IS_JOB_COMPLETING(job_ptr) || _is_held_by_requeue(job_ptr));
+	       (IS_JOB_COMPLETING(job_ptr) || _is_unfinished(job_ptr) ||
+		_is_held_by_requeue(job_ptr));
 }
 
 extern follow_t *follow_create(job_record_t *job_ptr, bitstr_t *nodes)
@@ -299,10 +334,13 @@ extern follow_result_t follow_step(follow_t *follow, const acrf_site_t *site,
 					_cause(job_ptr, nodes), 0);
 		follow->counted = true;
 	}
+	if (_is_unfinished(job_ptr))
+		batch_requeue_fini(job_ptr);
 	if (!IS_JOB_COMPLETING(job_ptr))
 		return _release(job_ptr, follow, time(NULL), site, pace) ?
 			FOLLOW_RELEASED : FOLLOW_ON;
-	if (!follow->script_killed &&
+	_end_on_gone_nodes(job_ptr);
+	if (IS_JOB_COMPLETING(job_ptr) && !follow->script_killed &&
 	    (seconds_since(&follow->seen) >= acrf_site_kill_wait_s(site)) &&
 	    _on_node_drained_by_acrf(job_ptr))
 		_kill_stubborn(job_ptr, follow);

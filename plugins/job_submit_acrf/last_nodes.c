@@ -59,7 +59,7 @@ extern void last_nodes_begin(last_nodes_t *last)
 	_free_table(&last->next);
 }
 
-extern void last_nodes_note(last_nodes_t *last, job_record_t *job_ptr)
+extern bool last_nodes_note(last_nodes_t *last, job_record_t *job_ptr)
 {
 	entry_t *old = _find(&last->now, job_ptr->job_id);
 	bool runs = IS_JOB_RUNNING(job_ptr) || IS_JOB_SUSPENDED(job_ptr);
@@ -68,19 +68,23 @@ extern void last_nodes_note(last_nodes_t *last, job_record_t *job_ptr)
 		.restart_cnt = job_ptr->restart_cnt,
 	};
 
+	bool is_new = false;
+
 	if (old && (!runs || (old->restart_cnt == job_ptr->restart_cnt))) {
 		entry = *old;
 		old->nodes = NULL;
 	} else if (runs && job_ptr->node_bitmap) {
 		entry.nodes = bit_copy(job_ptr->node_bitmap);
+		is_new = true;
 	}
 	if (!entry.nodes)
-		return;
+		return false;
 	if (last->next.cnt == last->next.size) {
 		last->next.size = MAX(64, last->next.size * 2);
 		xrecalloc(last->next.entries, last->next.size, sizeof(entry));
 	}
 	last->next.entries[last->next.cnt++] = entry;
+	return is_new;
 }
 
 extern void last_nodes_end(last_nodes_t *last)

@@ -17,10 +17,11 @@ extern void last_nodes_free(last_nodes_t *last);
 
 /*
  * A look at all jobs: begin, note each job that may matter, end. What is not
- * noted is forgotten. Needs the job read lock throughout
+ * noted is forgotten. Noting tells whether it is a run not seen before. Needs the
+ * job read lock throughout
  */
 extern void last_nodes_begin(last_nodes_t *last);
-extern void last_nodes_note(last_nodes_t *last, job_record_t *job_ptr);
+extern bool last_nodes_note(last_nodes_t *last, job_record_t *job_ptr);
 extern void last_nodes_end(last_nodes_t *last);
 
 /*

@@ -227,6 +227,28 @@ static void _forget_old_gres(const job_test_t *test)
 		FREE_NULL_LIST(job_ptr->gres_list_alloc);
 }
 
+/* RET the nodes to take only when nothing else fits; NULL: none */
+static bitstr_t *_avoided(const job_test_t *test, acrf_placer_t *placer,
+			  const acrf_request_t *request)
+{
+	job_record_t *job_ptr = test->job_ptr;
+	bitstr_t *avoided = NULL, *siblings;
+
+	if (request->ever)
+		return NULL;
+	if (job_ptr->restart_cnt)
+		avoided = job_avoided_nodes(job_ptr);
+	if ((siblings = job_siblings(job_ptr, request))) {
+		if (!avoided)
+			avoided = bit_alloc(node_record_count);
+		(void) acrf_placer_keep_apart(placer, _words(test->bitmap),
+					      _words(siblings),
+					      (uint64_t *) _words(avoided));
+		FREE_NULL_BITMAP(siblings);
+	}
+	return avoided;
+}
+
 static int _decide(const job_test_t *test, decision_t *decision)
 {
 	job_record_t *job_ptr = test->job_ptr;
@@ -256,8 +278,7 @@ static int _decide(const job_test_t *test, decision_t *decision)
 			   test->req_nodes, &site, &request) &&
 	       (time(NULL) >= paused_until) && !acrf_is_later(test->will_run);
 	request.ever = (test->mode == SELECT_MODE_TEST_ONLY);
-	if (!request.ever && job_ptr->restart_cnt)
-		avoided = job_avoided_nodes(job_ptr);
+	avoided = _avoided(test, placer, &request);
 	if (plan)
 		rc = _try_plan(test, placer, &request, avoided, decision);
 	if (rc != SLURM_SUCCESS) {

@@ -44,6 +44,7 @@ JobView view_of(const slurm_job_info_t& job) {
   view.id = JobId{job.job_id};
   view.state = state_of(job);
   view.on_node = true;
+  view.completing = (job.job_state & JOB_COMPLETING) != 0;
   view.end_unix_s = job.end_time;
   view.restarts = job.restart_cnt;
   const int status = static_cast<int>(job.exit_code);
@@ -219,6 +220,13 @@ Result<std::string> SlurmClient::address_of(const std::string& node) {
   if (!answer) return answer.error();
   const node_info_t& record = (*answer)->node_array[0];
   return std::string(record.node_addr ? record.node_addr : node.c_str());
+}
+
+Result<SlurmClient::Place> SlurmClient::slurmd_of_node(const std::string& node) {
+  const auto answer = load_node(node);
+  if (!answer) return answer.error();
+  const node_info_t& record = (*answer)->node_array[0];
+  return Place{record.node_addr ? record.node_addr : node, record.port};
 }
 
 Result<std::vector<std::string>> SlurmClient::nodes_of_job(JobId job) {

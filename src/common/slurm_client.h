@@ -49,6 +49,13 @@ class SlurmClient {
   // Where others reach the node.
   Result<std::string> address_of(const std::string& node);
 
+  // Where its slurmd listens.
+  struct Place {
+    std::string address;
+    int port = 0;
+  };
+  Result<Place> slurmd_of_node(const std::string& node);
+
   // In Slurm's order; none while the job has no nodes.
   Result<std::vector<std::string>> nodes_of_job(JobId job);
 
@@ -70,6 +77,9 @@ class SlurmClient {
   // update, which slurmctld carries out under one lock.
   Status drain(const std::string& node, const std::optional<std::string>& reason,
                const ChangeToken& change = nullptr);
+
+  // What slurmctld would find out by itself, later; it takes it back when the node responds.
+  Status say_not_responding(const std::string& node);
 
   // Ends a drain. Its reason goes with it.
   Status resume(const std::string& node, const ChangeToken& change = nullptr);

@@ -80,4 +80,10 @@ JobStep plan_job(const Incident& incident, const JobView& job) {
   return used < policy->max_requeues ? JobStep::kRequeue : JobStep::kRequeueHeld;
 }
 
+bool is_leaving(const JobView& job) {
+  if (!job.on_node || !job.completing || job.state != JobState::kPending) return false;
+  const auto policy = find_policy(job.admin_comment);
+  return policy && policy->comes_back();
+}
+
 }  // namespace acrf

@@ -52,7 +52,8 @@ enum class JobState { kPending, kRunning, kSuspended, kFailed, kNodeFailed, kOth
 struct JobView {
   JobId id;
   JobState state = JobState::kOther;
-  bool on_node = false;  // the incident's node is among the job's
+  bool on_node = false;     // the incident's node is among the job's
+  bool completing = false;  // slurmctld waits for some of these nodes
   std::int64_t end_unix_s = 0;
   std::uint32_t restarts = 0;
   int exit_status = 0;           // of a job that has ended: exit code, or 128 + signal
@@ -70,5 +71,8 @@ enum class JobStep {
 // A job whose launcher (core/failover.h) can do without the node is left to it, for some seconds;
 // if the launcher has not got rid of the node by then, the job is requeued like any other.
 JobStep plan_job(const Incident& incident, const JobView& job);
+
+// It is to come back, and slurmctld waits for the node to be done with its last run.
+bool is_leaving(const JobView& job);
 
 }  // namespace acrf

@@ -98,6 +98,21 @@ TEST(PlanJob, LeavesWhatIsNotHitOrNotOurs) {
   }
 }
 
+TEST(IsLeaving, AJobThatComesBackAndIsStillWaitedForHere) {
+  auto job = job_in(JobState::kPending);
+  EXPECT_FALSE(is_leaving(job));
+  job.completing = true;
+  EXPECT_TRUE(is_leaving(job));
+  job.on_node = false;
+  EXPECT_FALSE(is_leaving(job));
+  job.on_node = true;
+  job.admin_comment = "";
+  EXPECT_FALSE(is_leaving(job));
+  auto ended = job_in(JobState::kFailed);
+  ended.completing = true;
+  EXPECT_FALSE(is_leaving(ended));
+}
+
 TEST(PlanJob, AFailureBeforeOrLongAfterTheFaultIsTheJobsOwn) {
   const auto incident = incident_in(Phase::kDrained);
   auto job = job_in(JobState::kFailed);
