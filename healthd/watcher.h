@@ -21,6 +21,7 @@
 #include "core/fault_history.h"
 #include "core/incident.h"
 #include "core/line_reader.h"
+#include "driver_age.h"
 #include "notifier.h"
 #include "part_signs.h"
 #include "sources/gpu_watch.h"
@@ -84,6 +85,7 @@ class Watcher {
   KernelLogSource kernel_log_;
   std::string boot_id_;
   GpuWatch gpus_;
+  DriverAge driver_age_;
   NodeWatch node_watch_;
   JobWatch jobs_;
   AdviceDesk advice_;

@@ -254,7 +254,7 @@ void Repair::carry_out(const Case& sick, const LadderStep& step, Clock::time_poi
 void Repair::contain_again(const Case& sick) {
   const auto contained =
       parts_.containment.contain({node_, sick.whole_node ? std::nullopt : sick.gpu_index, sick.id,
-                                  sick.fault_class, drain_reason_of(sick), "ladder"});
+                                  sick.fault_class, drain_reason_of(sick), "ladder", ""});
   if (contained.state != Contained::State::kDone)
     spdlog::warn("case {}: {} is not kept from jobs: {}", sick.key, part_name(sick),
                  contained.sentence);

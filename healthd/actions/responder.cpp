@@ -276,9 +276,9 @@ Responder::Round Responder::contain(Active& active) {
   else
     spdlog::warn("incident {}: draining node {}: {}", incident.id, incident.node,
                  drain_reason(incident));
-  const auto contained = containment_.contain({incident.node, incident.quarantined_gpu, incident.id,
-                                               incident.root.verdict.fault_class,
-                                               drain_reason(incident), incident.root.evidence});
+  const auto contained = containment_.contain(
+      {incident.node, incident.quarantined_gpu, incident.id, incident.root.verdict.fault_class,
+       drain_reason(incident), incident.root.evidence, incident.root.shared});
   switch (contained.state) {
     case Contained::State::kDone: mark_contained(active, true); return Round::kActed;
     case Contained::State::kSoon:

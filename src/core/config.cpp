@@ -294,7 +294,9 @@ const std::vector<Setting>& settings() {
        "for the fabric, power, cooling or a file system."},
       {"CommonCauseNodes", &Config::common_cause_nodes, 0, 1000000,
        "When so many nodes have a fault of one class within CommonCauseTime, or so many of one "
-       "switch any fault, it is no fault of the nodes: ACRF drains none of them. 0: never."},
+       "switch any fault, or faults of one file system, or within a day of a change of the GPU "
+       "driver faults of one class, it is no fault of the nodes: ACRF drains none of them. "
+       "0: never."},
       {"CommonCauseTime", &Config::common_cause_time_s, 1, 3600, "Seconds, for CommonCauseNodes."},
   };
   return kSettings;
