@@ -87,7 +87,9 @@ Watcher::Watcher(Config config, std::string config_path, std::string node, std::
       catalog_(Catalog::with_rules(config_.faults)),
       lines_(catalog_),
       tracker_(node_),
-      audit_({audit_path(config_.state_dir), {config_.audit_days, config_.audit_size_mb}}) {
+      audit_({audit_path(config_.state_dir), {config_.audit_days, config_.audit_size_mb}}),
+      slurmd_(kProgram, node_, config_.slurmd_silence_s),
+      neighbours_(node_, config_.peer_silence_s) {
   start_notifier();
   responder_ = std::make_unique<Responder>(
       Responder::Parts{
@@ -97,9 +99,14 @@ Watcher::Watcher(Config config, std::string config_path, std::string node, std::
           [this](const Incident& incident, const std::string& state, const std::string& news) {
             tell(incident, state, news);
           },
-          [this](const Case& sick, const std::string& why) { when_case_moves(sick, why); }},
+          [this](const Case& sick, const std::string& why) { when_case_moves(sick, why); },
+          [this](const Incident& incident) { return is_still_silent(incident); },
+          [this](const Neighbourhood::Found& found) { neighbours_.place(found); }},
       std::move(cases));
 }
+
+// The neighbours' thread first: it tells others that this is an orderly end.
+Watcher::~Watcher() { neighbours_.stop(); }
 
 void Watcher::run(int signal_fd) {
   if (const auto text = read_file(history_path(config_))) history_.take_text(*text);
@@ -114,6 +121,8 @@ void Watcher::run(int signal_fd) {
     take_gpu_looks();
     if (node_watch_.step(now)) take_node_findings();
     jobs_.step(now, std::time(nullptr));
+    ask_slurmd(now);
+    take_peer_news(now);
     advice_.step(now);
     publish_verdict();
   }
@@ -131,14 +140,17 @@ void Watcher::save(const Incident& incident) {
 bool Watcher::wait(int signal_fd) {
   auto wake = Clock::now() + kSavePlaceEvery;
   if (kernel_log_.has_more()) wake = Clock::now();
-  wake = std::min(
-      {wake, gpus_.next_wake(), node_watch_.next_wake(), jobs_.next_wake(), advice_.next_wake()});
+  wake = std::min({wake, gpus_.next_wake(), node_watch_.next_wake(), jobs_.next_wake(),
+                   slurmd_.next_wake(), advice_.next_wake()});
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(wake - Clock::now()).count();
-  std::vector<pollfd> fds = {{signal_fd, POLLIN, 0}, {kernel_log_.poll_fd(), POLLIN, 0}};
+  std::vector<pollfd> fds = {{signal_fd, POLLIN, 0},
+                             {kernel_log_.poll_fd(), POLLIN, 0},
+                             {neighbours_.poll_fd(), POLLIN, 0}};
   gpus_.add_poll_fds(fds);
   node_watch_.add_poll_fds(fds);
   jobs_.add_poll_fds(fds);
+  slurmd_.add_poll_fds(fds);
   advice_.add_poll_fds(fds);
   // A wait that has ended must not become a short one: more of the kernel log is there.
   ::poll(fds.data(), fds.size(), left <= 0 ? 0 : static_cast<int>(std::min(left, 60'000L) + 1));
@@ -360,7 +372,7 @@ void Watcher::open_incident(Incident incident) {
     incident.outcome = "watched";
   } else if (!incident.enforced) {
     spdlog::warn("incident {}: {}; Mode=observe: would drain node {} ({}) and {}", incident.id,
-                 describe(incident), node_, drain_reason(incident),
+                 describe(incident), incident.node, drain_reason(incident),
                  incident.root.verdict.at_job_end ? "let its jobs run" : "requeue its jobs");
     incident.outcome = "observed";
   } else {

@@ -22,6 +22,7 @@ std::int64_t unix_ms() {
 
 // In the responder's thread, as the next one.
 void Watcher::when_closed(const Incident& incident) {
+  if (incident.node != node_) return;
   const std::lock_guard lock(tracker_mutex_);
   tracker_.update(incident);
   if (incident.taken_over)
@@ -31,7 +32,7 @@ void Watcher::when_closed(const Incident& incident) {
 void Watcher::tell(const Incident& incident, const std::string& state, const std::string& news) {
   const auto& root = incident.root;
   Notice notice;
-  notice.node = node_;
+  notice.node = incident.node;
   notice.incident = incident.id;
   notice.state = state;
   notice.fault_class = root.verdict.fault_class;

@@ -16,8 +16,12 @@ constexpr std::size_t kFinishedIncidentsKept = 200;
 void Watcher::resume_unfinished() {
   std::vector<std::string> complaints;
   for (auto& incident : store_.load_all(complaints)) {
+    if (incident.node != node_) {
+      end_unfinished(incident, "left to its other neighbours");
+      continue;
+    }
     if (incident.root.boot_id != boot_id_) {
-      end_with_boot(incident);
+      end_unfinished(incident, "the node was rebooted");
       continue;
     }
     // What was only observed is news again to a daemon that may act.
@@ -38,10 +42,10 @@ void Watcher::resume_unfinished() {
 }
 
 // Verdicts are bound to the boot they were made in: a reboot is the cure that was asked for.
-void Watcher::end_with_boot(Incident& incident) {
+void Watcher::end_unfinished(Incident& incident, const std::string& why) {
   if (incident.phase == Phase::kDone) return;
   incident.phase = Phase::kDone;
-  incident.outcome = "the node was rebooted";
+  incident.outcome = why;
   spdlog::info("incident {}: closed: {}", incident.id, incident.outcome);
   save(incident);
 }

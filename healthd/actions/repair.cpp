@@ -145,6 +145,20 @@ void Repair::open(const Incident& incident) {
   patients_.push_back({std::move(sick)});
 }
 
+void Repair::adopt(const NodeView& node) {
+  if (!node.draining || has_open_case()) return;
+  auto silence = silence_in(node.reason);
+  if (!silence) return;
+  Incident incident;
+  incident.id = silence->id;
+  incident.node = node_;
+  incident.root.verdict = silence->verdict;
+  incident.root.part = "node";
+  incident.root.boot_id = boot_id_;
+  incident.root.unix_s = std::time(nullptr);
+  open(incident);
+}
+
 bool Repair::has_open_case() const {
   return std::any_of(patients_.begin(), patients_.end(),
                      [](const Patient& patient) { return !is_over(patient.sick.state); });
@@ -230,7 +244,8 @@ PartView Repair::look(const Case& sick, const Result<NodeView>& node, Clock::tim
         (controller_was_away_ || node->controller_started_unix_s >= sick.contained_s) &&
         view.now_s - sick.contained_s < kMayBeLost_s;
   }
-  view.fault = parts_.signs.sign_of(sick.gpu_uuid, sick.since_s);
+  view.fault = is_silence({sick.fault_class}) ? parts_.signs.sign_of_silence(sick.since_s)
+                                              : parts_.signs.sign_of(sick.gpu_uuid, sick.since_s);
   const auto recent_s = view.now_s - 3 * parts_.config.sample_interval_s - 1;
   view.complete =
       parts_.signs.answering_since(std::max(sick.since_s, recent_s)) >= sick.gpus_expected;

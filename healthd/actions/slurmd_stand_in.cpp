@@ -16,7 +16,7 @@ constexpr std::chrono::milliseconds kPatience{1000};
 }  // namespace
 
 bool SlurmdStandIn::slurmd_answers(const std::string& node) {
-  const auto place = slurm_.slurmd_of_node(node);
+  const auto place = slurm_.place_of_node(node);
   return !place || acrf::slurmd_answers(place->address, place->port, kPatience);
 }
 

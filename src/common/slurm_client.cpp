@@ -19,6 +19,10 @@
 namespace acrf {
 namespace {
 
+constexpr std::uint32_t kAway = NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_DOWN |
+                                NODE_STATE_POWER_DOWN | NODE_STATE_POWERING_UP |
+                                NODE_STATE_POWER_UP | NODE_STATE_REBOOT_ISSUED | NODE_STATE_MAINT;
+
 JobState state_of(const slurm_job_info_t& job) {
   switch (job.job_state & JOB_STATE_BASE) {
     case JOB_PENDING: return JobState::kPending;
@@ -156,6 +160,8 @@ Result<NodeView> SlurmClient::node(const std::string& name) {
   view.reason = record.reason ? record.reason : "";
   view.controller_started_unix_s = *started;
   const auto base = record.node_state & NODE_STATE_BASE;
+  view.down = base == NODE_STATE_DOWN;
+  view.away = (record.node_state & kAway) != 0;
   view.busy = base == NODE_STATE_ALLOCATED || base == NODE_STATE_MIXED ||
               (record.node_state & NODE_STATE_COMPLETING) != 0;
   view.gpus_used = gpus_used_in_gres(record.gres_used ? record.gres_used : "");
@@ -222,13 +228,6 @@ Result<std::string> SlurmClient::address_of(const std::string& node) {
   return std::string(record.node_addr ? record.node_addr : node.c_str());
 }
 
-Result<SlurmClient::Place> SlurmClient::slurmd_of_node(const std::string& node) {
-  const auto answer = load_node(node);
-  if (!answer) return answer.error();
-  const node_info_t& record = (*answer)->node_array[0];
-  return Place{record.node_addr ? record.node_addr : node, record.port};
-}
-
 Result<std::vector<std::string>> SlurmClient::nodes_of_job(JobId job) {
   const auto answer = load_job(job);
   if (!answer) return answer.error();
@@ -271,6 +270,23 @@ Status SlurmClient::requeue(JobId job, bool hold) {
   if (code != SLURM_SUCCESS)
     return slurm_error("requeue job " + std::to_string(job.value),
                        code == SLURM_ERROR ? errno : code);
+  return Done{};
+}
+
+Result<bool> SlurmClient::is_held(JobId job) {
+  const auto answer = load_job(job);
+  if (!answer) return answer.error();
+  const auto& record = (*answer)->job_array[0];
+  return state_of(record) == JobState::kPending && record.priority == 0;
+}
+
+Status SlurmClient::release(JobId job) {
+  job_desc_msg_t update;
+  slurm_init_job_desc_msg(&update);
+  update.job_id = job.value;
+  update.priority = INFINITE;
+  if (slurm_update_job(&update) != SLURM_SUCCESS)
+    return slurm_error("release job " + std::to_string(job.value), errno);
   return Done{};
 }
 

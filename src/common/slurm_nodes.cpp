@@ -162,6 +162,12 @@ Status SlurmClient::say_not_responding(const std::string& node) {
   return update.send("call not responding");
 }
 
+Status SlurmClient::down(const std::string& node) {
+  NodeUpdate update(node);
+  update.set_state(NODE_STATE_DOWN);
+  return update.send("set down");
+}
+
 Status SlurmClient::resume(const std::string& node, const ChangeToken& change) {
   NodeUpdate update(node);
   update.set_state(NODE_RESUME);

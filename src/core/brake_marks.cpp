@@ -86,9 +86,9 @@ bool shows_fault(const FleetNode& node, std::string_view fault_class, std::int64
 
 bool has_shared_cause(std::string_view fault_class) {
   fault_class = class_in_cause(fault_class);
-  constexpr std::string_view kPrefixes[] = {"fs_",     "ib_",       "nic_",        "link_",
-                                            "fabric_", "nvswitch_", "cooling_",    "power_",
-                                            "thermal", "hw_slow",   "temperature_"};
+  constexpr std::string_view kPrefixes[] = {"fs_",     "ib_",       "nic_",         "link_",
+                                            "fabric_", "nvswitch_", "cooling_",     "power_",
+                                            "thermal", "hw_slow",   "temperature_", "node_lost"};
   return fault_class == "recovery_imex" ||
          std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
                      [&](std::string_view prefix) { return starts_with(fault_class, prefix); });

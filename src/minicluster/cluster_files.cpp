@@ -177,9 +177,10 @@ std::string acrf_conf(const ClusterOptions& options) {
       "FakeGpuState={}/nodes/%n/gpus.json\n"
       "NodeRoot={}/nodes/%n/root\n"
       "SampleInterval=1\n"
+      "PeerPortOffset={}\n"
       "NodeCheckInterval=0\n{}",
       options.enforce ? "enforce" : "observe", options.root, options.root,
-      staged(options, ACRF_LIBDIR), options.root, options.root, options.acrf_conf);
+      staged(options, ACRF_LIBDIR), options.root, options.root, options.nodes, options.acrf_conf);
 }
 
 // Nothing here needs control groups, and slurmd must neither want them nor make any. 22.05 can't be
@@ -256,7 +257,7 @@ std::vector<std::string> node_names(const ClusterOptions& options) {
 }
 
 int port_count(const ClusterOptions& options) {
-  return options.cloud_nodes ? 1 : 1 + options.nodes;
+  return options.cloud_nodes ? 1 : 1 + 2 * options.nodes;
 }
 
 ControllerHost controller_host(const ClusterOptions& options, bool backup) {

@@ -49,7 +49,8 @@ struct ClusterOptions {
 // Node names are n1 ... nN.
 std::vector<std::string> node_names(const ClusterOptions& options);
 
-// How many ports the cluster needs: slurmctld's, then one per node that has a slurmd.
+// How many ports the cluster needs, one after the other: slurmctld's, then one per node that has a
+// slurmd, then one per such node's acrf-healthd.
 int port_count(const ClusterOptions& options);
 
 // Writes everything below options.root, with port_count() `ports`.

@@ -36,6 +36,7 @@ int main(int argc, char** argv) {
   acrf::add_place_command(line);
   acrf::add_rank_order_command(line);
   acrf::add_run_command(line);
+  acrf::add_undo_command(line);
   CLI11_PARSE(app, argc, argv);
   return line.status;
 }
