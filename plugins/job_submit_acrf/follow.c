@@ -211,7 +211,7 @@ static bool _program_failed(job_record_t *job_ptr)
 	int status = job_ptr->exit_code;
 
 	return IS_JOB_FAILED(job_ptr) && !IS_JOB_COMPLETING(job_ptr) &&
-	       job_ptr->node_bitmap && (job_ptr->exit_code != NO_VAL) &&
+	       job_ptr->nodes && (job_ptr->exit_code != NO_VAL) &&
 	       ((job_ptr->state_reason == FAIL_EXIT_CODE) ||
 		((job_ptr->state_reason == FAIL_LAUNCH) && WIFSIGNALED(status)));
 }
@@ -228,6 +228,28 @@ static bool _may_be_retried(job_record_t *job_ptr, const acrf_site_t *site)
 			      _exit_status(job_ptr));
 }
 
+/*
+ * The nodes of a job that has ended; to be freed. A slurmctld that was restarted
+ * since then knows them by name only.
+ */
+static bitstr_t *_ended_on(job_record_t *job_ptr)
+{
+	__auto_type hosts = hostlist_create(job_ptr->nodes);
+	bitstr_t *nodes = bit_alloc(node_record_count);
+	char *name;
+
+	while (hosts && (name = hostlist_shift(hosts))) {
+		node_record_t *node_ptr = find_node_record(name);
+
+		if (node_ptr)
+			bit_set(nodes, node_ptr->index);
+		free(name);
+	}
+	if (hosts)
+		hostlist_destroy(hosts);
+	return nodes;
+}
+
 static follow_result_t _retry(job_record_t *job_ptr, follow_t *follow,
 			      const acrf_site_t *site)
 {
@@ -238,10 +260,10 @@ static follow_result_t _retry(job_record_t *job_ptr, follow_t *follow,
 	if ((now - job_ptr->end_time < VERDICT_WAIT_S) ||
 	    (seconds_since(&follow->seen) < RELEASE_AFTER_KILL_S))
 		return FOLLOW_ON;
-	if (_on_node_drained_by_acrf(job_ptr))
-		return FOLLOW_LEFT;	/* acrf-healthd's case */
 	FREE_NULL_BITMAP(follow->nodes);
-	follow->nodes = bit_copy(job_ptr->node_bitmap);
+	follow->nodes = _ended_on(job_ptr);
+	if (_find_node(follow->nodes, drained_by_acrf))
+		return FOLLOW_LEFT;	/* acrf-healthd's case */
 	if (job_requeue(slurm_conf.slurm_user_id, job_ptr->job_id, NULL, false,
 			0) || !IS_JOB_PENDING(job_ptr))
 		return FOLLOW_LEFT;

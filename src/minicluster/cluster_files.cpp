@@ -14,6 +14,7 @@
 #include "core/text.h"
 #include "fakegpu/state.h"
 #include "minicluster/command.h"
+#include "minicluster/node_network.h"
 
 namespace acrf::minicluster {
 namespace {
@@ -67,10 +68,10 @@ std::string node_lines(const ClusterOptions& options, const std::vector<int>& po
   const auto names = node_names(options);
   for (std::size_t i = 0; i < names.size(); ++i) {
     text += fmt::format(
-        "NodeName={} NodeHostname=localhost NodeAddr=127.0.0.1 Port={} Sockets=2 CoresPerSocket=8 "
+        "NodeName={} NodeHostname=localhost NodeAddr={} Port={} Sockets=2 CoresPerSocket=8 "
         "ThreadsPerCore=1 RealMemory={} Gres=gpu:h100:{}{}{} State=UNKNOWN\n",
-        names[i], ports[i + 1], options.memory_mb, options.gpus_per_node,
-        options.gres.empty() ? "" : ",", options.gres);
+        names[i], node_address(options, static_cast<int>(i) + 1), ports[i + 1], options.memory_mb,
+        options.gpus_per_node, options.gres.empty() ? "" : ",", options.gres);
   }
   return text;
 }
@@ -80,12 +81,11 @@ std::string slurm_conf(const ClusterOptions& options, const std::vector<int>& po
   const std::string& root = options.root;
   std::string text = fmt::format(
       "ClusterName=acrf\n"
-      "SlurmctldHost={0}(127.0.0.1)\n"
+      "SlurmctldHost={0}({6})\n"
       "SlurmctldPort={1}\n"
       "SlurmUser=root\n"
       "AuthType=auth/munge\n"
       "AuthInfo=socket={2}/munge.socket\n"
-      "CommunicationParameters=NoInAddrAny,NoCtldInAddrAny\n"
       "StateSaveLocation={2}/state\n"
       "SlurmdSpoolDir={2}/spool/%n\n"
       "SlurmctldPidFile={2}/run/slurmctld.pid\n"
@@ -107,7 +107,9 @@ std::string slurm_conf(const ClusterOptions& options, const std::vector<int>& po
       "DefMemPerCPU=10\n",
       host_name(), ports[0], root, plugin_dirs(options, stage),
       options.select == SelectInstall::kNamed ? "select/acrf" : "select/cons_tres",
-      options.cloud_nodes ? ",Power" : "");
+      options.cloud_nodes ? ",Power" : "", controller_address(options));
+  // In networks of their own the daemons may listen everywhere.
+  if (!options.networks) text += "CommunicationParameters=NoInAddrAny,NoCtldInAddrAny\n";
   if (!options.topology.empty())
     text += fmt::format("TopologyPlugin=topology/{}\n",
                         starts_with(options.topology, "BlockName") ? "block" : "tree");
@@ -253,7 +255,8 @@ Status write_slurm_conf(const ClusterOptions& options, const std::vector<int>& p
 
 Status write_cluster_files(const ClusterOptions& options, const std::vector<int>& ports) try {
   const std::string& root = options.root;
-  for (const char* directory : {"dev", "etc", "log", "nodes", "run", "sbin", "spool", "state"})
+  for (const char* directory :
+       {"dev", "etc", "log", "net", "nodes", "run", "sbin", "spool", "state"})
     fs::create_directories(root + "/" + directory);
   if (const auto linked = link_daemons(root); !linked) return linked;
   if (const auto made = make_munge_key(root + "/munge.key"); !made) return made;
