@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds kPatience{1000};
 
 bool SlurmdStandIn::slurmd_answers(const std::string& node) {
   const auto place = slurm_.place_of_node(node);
-  return !place || acrf::slurmd_answers(place->address, place->port, kPatience);
+  return !place || acrf::slurmd_answers(place->address, place->slurmd_port, kPatience);
 }
 
 // Signals the job's program, and says whether it is gone.

@@ -68,22 +68,26 @@ static int _consider(void *x, void *arg)
 	job_record_t *job_ptr = x;
 	scan_t *scan = arg;
 	release_t *release = scan->release;
-	bitstr_t *nodes;
+	const last_run_t *last;
+	follow_t *follow = NULL;
 
 	if (!follow_is_ours(job_ptr))
 		return 0;
-	nodes = last_nodes_of(release->last_nodes, job_ptr->job_id);
+	last = last_nodes_of(release->last_nodes, job_ptr->job_id);
+	if (follow_wants(job_ptr, scan->site) &&
+	    !list_find_first(release->followed, _find_followed,
+			     &job_ptr->job_id))
+		follow = follow_create(job_ptr, last);
+	/* `last` goes */
 	scan->started |= last_nodes_note(release->last_nodes, job_ptr);
 	if (losses_changed(job_ptr)) {
 		xrecalloc(scan->losing, scan->losing_cnt + 1,
 			  sizeof(*scan->losing));
 		scan->losing[scan->losing_cnt++] = job_ptr->job_id;
 	}
-	if (!follow_wants(job_ptr, scan->site) ||
-	    list_find_first(release->followed, _find_followed,
-			    &job_ptr->job_id))
+	if (!follow)
 		return 0;
-	list_append(release->followed, follow_create(job_ptr, nodes));
+	list_append(release->followed, follow);
 	clock_gettime(CLOCK_MONOTONIC, &release->last_followed);
 	return 0;
 }

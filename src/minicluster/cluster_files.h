@@ -24,7 +24,8 @@ struct ClusterOptions {
   // Nodes without slurmd that only slurmctld knows: their jobs are placed and hold their GPUs, but
   // never start. Any number of them costs no process.
   bool cloud_nodes = false;
-  int memory_mb = 1000;  // per node
+  int memory_mb = 1000;   // per node
+  bool networks = false;  // each node has a network of its own and can be cut off
   SelectInstall select = SelectInstall::kDropIn;
   bool named_stays = false;  // in PluginDir, last, for the records of jobs that ran under it
   bool enforce = true;       // healthd's Mode

@@ -26,6 +26,7 @@ void add_events_command(CommandLine& line);
 void add_explain_command(CommandLine& line);
 void add_inject_command(CommandLine& line);
 void add_interval_command(CommandLine& line);
+void add_job_command(CommandLine& line);
 void add_maintenance_command(CommandLine& line);
 void add_notify_command(CommandLine& line);
 void add_place_command(CommandLine& line);

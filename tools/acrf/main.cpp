@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
   acrf::add_explain_command(line);
   acrf::add_inject_command(line);
   acrf::add_interval_command(line);
+  acrf::add_job_command(line);
   acrf::add_maintenance_command(line);
   acrf::add_notify_command(line);
   acrf::add_place_command(line);
