@@ -60,15 +60,25 @@ std::vector<std::string> changes_between(const Config& before, const Config& aft
   return changes;
 }
 
+namespace {
+
+template <typename Value>
+void keep(const char* name, Value Config::*field, const Config& before, Config& after,
+          std::vector<std::string>& kept) {
+  if (before.*field == after.*field) return;
+  after.*field = before.*field;
+  kept.emplace_back(name);
+}
+
+}  // namespace
+
 std::vector<std::string> keep_fixed_settings(const Config& before, Config& after) {
-  constexpr std::pair<const char*, std::string Config::*> kFixed[] = {
-      {"KernelLog", &Config::kernel_log}, {"StateDir", &Config::state_dir}};
   std::vector<std::string> kept;
-  for (const auto& [name, field] : kFixed) {
-    if (before.*field == after.*field) continue;
-    after.*field = before.*field;
-    kept.emplace_back(name);
-  }
+  keep("KernelLog", &Config::kernel_log, before, after, kept);
+  keep("StateDir", &Config::state_dir, before, after, kept);
+  keep("PeerPortOffset", &Config::peer_port_offset, before, after, kept);
+  keep("PeerSilence", &Config::peer_silence_s, before, after, kept);
+  keep("SlurmdSilence", &Config::slurmd_silence_s, before, after, kept);
   return kept;
 }
 

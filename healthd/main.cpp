@@ -18,6 +18,7 @@
 #include "sources/job_probe.h"
 #include "sources/node_workers.h"
 #include "sources/probe_service.h"
+#include "sources/slurmd_watch.h"
 #include "watcher.h"
 
 #ifdef HAVE_LIBSYSTEMD
@@ -38,7 +39,9 @@ struct Options {
   // Set in worker processes.
   bool node_probe = false;
   bool job_probe = false;
+  bool slurmd_probe = false;
   NodePaths node_paths;
+  std::string memory;
   std::string file_system_probe;
   int check_timeout_s = 0;
   std::vector<std::string> check_program;
@@ -120,7 +123,8 @@ std::optional<int> run_worker(const Options& options) {
   if (options.probe.size() == 3)
     return run_probe(options.probe[0], options.probe[1], options.probe[2]);
   const NodePaths paths{options.node_paths.root, options.node, options.node_paths.gres_conf};
-  if (options.node_probe) return run_node_probe(paths);
+  if (options.node_probe) return run_node_probe(paths, options.memory);
+  if (options.slurmd_probe) return run_slurmd_probe();
   if (options.job_probe) return run_job_probe(paths);
   if (!options.file_system_probe.empty()) return run_file_system_probe(options.file_system_probe);
   if (options.check_timeout_s > 0)
@@ -167,7 +171,9 @@ int main(int argc, char** argv) {
   app.add_flag("--json", options.json, "with --selftest: print JSON");
   app.add_flag("--node-probe", options.node_probe)->group("");
   app.add_flag("--job-probe", options.job_probe)->group("");
+  app.add_flag("--slurmd-probe", options.slurmd_probe)->group("");
   app.add_option("--node-root", options.node_paths.root)->group("");
+  app.add_option("--memory", options.memory)->group("");
   app.add_option("--gres-conf", options.node_paths.gres_conf)->group("");
   app.add_option("--fs-probe", options.file_system_probe)->group("");
   app.add_option("--run-check", options.check_timeout_s)->group("");

@@ -36,6 +36,16 @@ Sign PartSigns::sign_of(const std::string& part, std::int64_t since_s) const {
   return found->second.look_s > since_s ? Sign::kGone : Sign::kUnknown;
 }
 
+void PartSigns::note_slurmd_answer(std::int64_t unix_s) {
+  const std::lock_guard lock(mutex_);
+  slurmd_answered_s_ = unix_s;
+}
+
+Sign PartSigns::sign_of_silence(std::int64_t since_s) const {
+  const std::lock_guard lock(mutex_);
+  return slurmd_answered_s_ > since_s ? Sign::kGone : Sign::kUnknown;
+}
+
 int PartSigns::answering_since(std::int64_t since_s) const {
   const std::lock_guard lock(mutex_);
   return static_cast<int>(std::count_if(parts_.begin(), parts_.end(), [&](const auto& part) {

@@ -24,6 +24,11 @@ class PartSigns {
   // The node's own checks were made, and hold nothing against it that would drain it.
   void note_node_look(std::int64_t unix_s);
 
+  // This node's slurmd was asked and answered.
+  void note_slurmd_answer(std::int64_t unix_s);
+  // Of a fault of which only silence tells. Silence that lasts proves nothing.
+  Sign sign_of_silence(std::int64_t since_s) const;
+
   // Gone only if the part was looked at after `since_s` and nothing was found since.
   Sign sign_of(const std::string& part, std::int64_t since_s) const;
   // How many GPUs have answered since.
@@ -37,6 +42,7 @@ class PartSigns {
     std::int64_t look_s = 0;
   };
   mutable std::mutex mutex_;
+  std::int64_t slurmd_answered_s_ = 0;
   std::map<std::string, Seen> parts_;
   std::map<PciAddress, std::string> places_;
 };

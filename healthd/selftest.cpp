@@ -91,8 +91,7 @@ SourceTest test_gpu_count(const GpuCountReading& gpus, const std::string& gres_c
 
 void test_node(const Config& config, const std::string& node, const std::string& gres_conf,
                Tests& tests) {
-  ProcessTable processes(config.node_root);
-  const auto readings = read_node({config.node_root, node, gres_conf}, processes, 0);
+  const auto readings = NodeReader({config.node_root, node, gres_conf}).read(0);
   tests.push_back(counted("infiniband", readings.ports.size(), "ports", "/sys/class/infiniband"));
   tests.push_back(counted("edac", readings.memory_controllers.size(), "memory controllers",
                           "/sys/devices/system/edac/mc"));

@@ -19,7 +19,6 @@
 namespace acrf {
 namespace {
 
-constexpr std::size_t kFinishedIncidentsKept = 200;
 // A reading beside the lines of a burst: as a line of the same weight would be.
 constexpr int kLostGpuRank = 100;  // of Xid 79, the same fault from the other side
 constexpr int kActingRank = 60;
@@ -46,12 +45,6 @@ bool speaks_of_hardware(std::string_view message) {
                                            "mlx4", "pcieport", "EDAC",   "mce:", "nvme", "bnxt"};
   return std::any_of(std::begin(kDrivers), std::end(kDrivers),
                      [&](std::string_view driver) { return starts_with(message, driver); });
-}
-
-std::int64_t unix_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
 }
 
 std::string history_path(const Config& config) { return config.state_dir + "/fault-history.state"; }
@@ -84,6 +77,7 @@ Watcher::Watcher(Config config, std::string config_path, std::string node, std::
       kernel_log_(std::move(kernel_log)),
       boot_id_(std::move(boot_id)),
       gpus_(config_, boot_id_),
+      driver_age_(config_.state_dir + "/driver.state"),
       node_watch_(config_, kProgram, node_, gres_conf_),
       jobs_(config_, kProgram, node_, gres_conf_, boot_id_),
       advice_(advice_settings(config_), courier_path(), config_.state_dir + "/advice.json",
@@ -93,7 +87,9 @@ Watcher::Watcher(Config config, std::string config_path, std::string node, std::
       catalog_(Catalog::with_rules(config_.faults)),
       lines_(catalog_),
       tracker_(node_),
-      audit_({audit_path(config_.state_dir), {config_.audit_days, config_.audit_size_mb}}) {
+      audit_({audit_path(config_.state_dir), {config_.audit_days, config_.audit_size_mb}}),
+      slurmd_(kProgram, node_, config_.slurmd_silence_s),
+      neighbours_(node_, config_.peer_silence_s) {
   start_notifier();
   responder_ = std::make_unique<Responder>(
       Responder::Parts{
@@ -103,77 +99,14 @@ Watcher::Watcher(Config config, std::string config_path, std::string node, std::
           [this](const Incident& incident, const std::string& state, const std::string& news) {
             tell(incident, state, news);
           },
-          [this](const Case& sick, const std::string& why) { when_case_moves(sick, why); }},
+          [this](const Case& sick, const std::string& why) { when_case_moves(sick, why); },
+          [this](const Incident& incident) { return is_still_silent(incident); },
+          [this](const Neighbourhood::Found& found) { neighbours_.place(found); }},
       std::move(cases));
 }
 
-// In the responder's thread, as the next one.
-void Watcher::when_closed(const Incident& incident) {
-  const std::lock_guard lock(tracker_mutex_);
-  tracker_.update(incident);
-  if (incident.taken_over)
-    findings_.forget(incident.root.verdict.fault_class, place_of(incident.root));
-}
-
-void Watcher::tell(const Incident& incident, const std::string& state, const std::string& news) {
-  const auto& root = incident.root;
-  Notice notice;
-  notice.node = node_;
-  notice.incident = incident.id;
-  notice.state = state;
-  notice.fault_class = root.verdict.fault_class;
-  notice.severity = root.verdict.severity;
-  notice.action = name_of(root.verdict.action);
-  notice.where = place_of(root);
-  notice.result = news;
-  notice.evidence = root.evidence;
-  notice.opened_unix_ms = root.unix_s * 1000;
-  notice.unix_ms = unix_ms();
-  send(std::move(notice));
-}
-
-void Watcher::send(Notice notice) {
-  const std::lock_guard lock(notifier_mutex_);
-  notifier_->tell(std::move(notice));
-}
-
-// Also after a reload: what the old one has not sent waits in the spool for the new one.
-void Watcher::start_notifier() {
-  const std::lock_guard lock(notifier_mutex_);
-  notifier_.reset();
-  Notifier::Options options;
-  options.rules = config_.notifies;
-  options.spool = config_.state_dir + "/notify";
-  options.courier = courier_path();
-  options.config_path = config_path_;
-  options.node = node_;
-  notifier_ = std::make_unique<Notifier>(std::move(options), [](const Notifier::Outcome& outcome) {
-    if (!outcome.sent)
-      spdlog::warn("notice {} to {}: {}", outcome.id, outcome.receiver, outcome.sentence);
-  });
-}
-
-// What was proven to be gone is no longer held against the node.
-void Watcher::when_case_moves(const Case& sick, const std::string& why) {
-  Notice notice;
-  notice.node = node_;
-  notice.incident = sick.id;
-  notice.state = name_of(sick.state);
-  notice.resolved = sick.state == CaseState::kProbation || is_over(sick.state);
-  notice.fault_class = sick.fault_class;
-  notice.severity = waits_for_people(sick.state) ? Severity::kFatal : Severity::kWarning;
-  notice.action = name_of(sick.asked);
-  notice.where = sick.place;
-  notice.result = why;
-  notice.unix_ms = unix_ms();
-  send(std::move(notice));
-  if (sick.state != CaseState::kProbation && !is_over(sick.state)) return;
-  const std::lock_guard lock(tracker_mutex_);
-  findings_.forget(sick.fault_class, sick.place);
-  // A reading is dated back by two samples, to the last good one.
-  if (sick.state == CaseState::kProbation)
-    tracker_.note_return(sick.id, std::time(nullptr) - 2 * config_.sample_interval_s - 1);
-}
+// The neighbours' thread first: it tells others that this is an orderly end.
+Watcher::~Watcher() { neighbours_.stop(); }
 
 void Watcher::run(int signal_fd) {
   if (const auto text = read_file(history_path(config_))) history_.take_text(*text);
@@ -184,48 +117,18 @@ void Watcher::run(int signal_fd) {
     read_kernel_log();
     const auto now = Clock::now();
     for (auto& event : gpus_.work(now, std::time(nullptr))) observe_finding(std::move(event));
+    driver_age_.note(gpus_.driver(), std::time(nullptr));
     take_gpu_looks();
     if (node_watch_.step(now)) take_node_findings();
     jobs_.step(now, std::time(nullptr));
+    ask_slurmd(now);
+    take_peer_news(now);
     advice_.step(now);
     publish_verdict();
   }
   remember_history();
   if (const auto saved = kernel_log_.save_place(); !saved)
     spdlog::error("place in the kernel log: {}", saved.error().sentence);
-}
-
-void Watcher::resume_unfinished() {
-  std::vector<std::string> complaints;
-  for (auto& incident : store_.load_all(complaints)) {
-    if (incident.root.boot_id != boot_id_) {
-      end_with_boot(incident);
-      continue;
-    }
-    // What was only observed is news again to a daemon that may act.
-    const bool acts = evacuates(incident.root.verdict);
-    if (acts && !incident.enforced && enforces_anywhere(config_)) continue;
-    tracker_.update(incident);
-    if (!incident.taken_over) note(incident);
-    if (incident.phase == Phase::kDone) continue;
-    if (!enforces_anywhere(config_)) {
-      spdlog::warn("incident {}: unfinished, and left so: Mode=observe", incident.id);
-      continue;
-    }
-    spdlog::info("incident {}: taken up again after a restart", incident.id);
-    responder_->submit(std::move(incident));
-  }
-  for (const auto& complaint : complaints) spdlog::error("set aside as unreadable: {}", complaint);
-  store_.prune(kFinishedIncidentsKept);
-}
-
-// Verdicts are bound to the boot they were made in: a reboot is the cure that was asked for.
-void Watcher::end_with_boot(Incident& incident) {
-  if (incident.phase == Phase::kDone) return;
-  incident.phase = Phase::kDone;
-  incident.outcome = "the node was rebooted";
-  spdlog::info("incident {}: closed: {}", incident.id, incident.outcome);
-  save(incident);
 }
 
 void Watcher::save(const Incident& incident) {
@@ -237,14 +140,17 @@ void Watcher::save(const Incident& incident) {
 bool Watcher::wait(int signal_fd) {
   auto wake = Clock::now() + kSavePlaceEvery;
   if (kernel_log_.has_more()) wake = Clock::now();
-  wake = std::min(
-      {wake, gpus_.next_wake(), node_watch_.next_wake(), jobs_.next_wake(), advice_.next_wake()});
+  wake = std::min({wake, gpus_.next_wake(), node_watch_.next_wake(), jobs_.next_wake(),
+                   slurmd_.next_wake(), advice_.next_wake()});
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(wake - Clock::now()).count();
-  std::vector<pollfd> fds = {{signal_fd, POLLIN, 0}, {kernel_log_.poll_fd(), POLLIN, 0}};
+  std::vector<pollfd> fds = {{signal_fd, POLLIN, 0},
+                             {kernel_log_.poll_fd(), POLLIN, 0},
+                             {neighbours_.poll_fd(), POLLIN, 0}};
   gpus_.add_poll_fds(fds);
   node_watch_.add_poll_fds(fds);
   jobs_.add_poll_fds(fds);
+  slurmd_.add_poll_fds(fds);
   advice_.add_poll_fds(fds);
   // A wait that has ended must not become a short one: more of the kernel log is there.
   ::poll(fds.data(), fds.size(), left <= 0 ? 0 : static_cast<int>(std::min(left, 60'000L) + 1));
@@ -340,6 +246,7 @@ void Watcher::observe_finding(Event event) {
 void Watcher::observe(Event event, std::uint64_t uptime_us) {
   event.boot_id = boot_id_;
   if (event.part.empty() && event.gpu_uuid.empty()) event.gpu_uuid = gpus_.uuid_at(event.gpu);
+  if (event.part.empty()) event.shared = driver_age_.if_new(event.unix_s);
   jobs_.attribute(event, uptime_us);
   history_.judge(event);
   history_is_new_ = true;
@@ -424,6 +331,7 @@ void Watcher::take_node_findings() {
     event.source = kNodeChecks;
     event.evidence = finding.evidence;
     event.unix_s = std::time(nullptr);
+    if (starts_with(finding.verdict.fault_class, "fs_")) event.shared = finding.where;
     event.discriminator = finding.verdict.fault_class + "/" + std::to_string(event.unix_s);
     observe_finding(std::move(event));
   }
@@ -464,7 +372,7 @@ void Watcher::open_incident(Incident incident) {
     incident.outcome = "watched";
   } else if (!incident.enforced) {
     spdlog::warn("incident {}: {}; Mode=observe: would drain node {} ({}) and {}", incident.id,
-                 describe(incident), node_, drain_reason(incident),
+                 describe(incident), incident.node, drain_reason(incident),
                  incident.root.verdict.at_job_end ? "let its jobs run" : "requeue its jobs");
     incident.outcome = "observed";
   } else {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -21,12 +22,15 @@
 #include "core/fault_history.h"
 #include "core/incident.h"
 #include "core/line_reader.h"
+#include "driver_age.h"
+#include "neighbours.h"
 #include "notifier.h"
 #include "part_signs.h"
 #include "sources/gpu_watch.h"
 #include "sources/job_watch.h"
 #include "sources/kernel_log_source.h"
 #include "sources/node_watch.h"
+#include "sources/slurmd_watch.h"
 
 namespace acrf {
 
@@ -37,6 +41,7 @@ class Watcher {
   Watcher(Config config, std::string config_path, std::string node, std::string gres_conf,
           IncidentStore store, CaseStore cases, KernelLogSource kernel_log, std::string boot_id,
           ConfigReload::Read read_config);
+  ~Watcher();
 
   // Takes up incidents that an earlier run left unfinished, then watches until `signal_fd` says
   // stop. SIGHUP there means that acrf.conf is to be read again.
@@ -50,7 +55,7 @@ class Watcher {
   void swap_config(Config config);
   void change_mode();
   void resume_unfinished();
-  void end_with_boot(Incident& incident);
+  void end_unfinished(Incident& incident, const std::string& why);
   void save(const Incident& incident);
   bool wait(int signal_fd);
   void read_kernel_log();
@@ -71,6 +76,12 @@ class Watcher {
   void send(Notice notice);
   void start_notifier();
   void take_node_findings();
+  void take_peer_news(Clock::time_point now);
+  void follow_peer(const PeerNews& news);
+  void tell_of_peer(const PeerNews& news);
+  void open_peer_incident(const PeerNews& news);
+  void ask_slurmd(Clock::time_point now);
+  bool is_still_silent(const Incident& incident) const;
   void publish_verdict();
   void remember_history();
   void report_lost_records(Clock::time_point now);
@@ -84,6 +95,7 @@ class Watcher {
   KernelLogSource kernel_log_;
   std::string boot_id_;
   GpuWatch gpus_;
+  DriverAge driver_age_;
   NodeWatch node_watch_;
   JobWatch jobs_;
   AdviceDesk advice_;
@@ -104,6 +116,11 @@ class Watcher {
   std::mutex notifier_mutex_;  // the Responder's thread tells, a reload replaces
   std::unique_ptr<Notifier> notifier_;
   PartSigns signs_;
+  SlurmdWatch slurmd_;
+  Neighbours neighbours_;
+  std::map<std::string, std::string> silent_peers_;  // neighbour -> name of its incident
+  bool own_look_wanted_ = false;  // a neighbour that had missed this node is back
+  Clock::time_point next_own_look_{};
   std::unique_ptr<Responder> responder_;
 };
 

@@ -31,7 +31,7 @@ result CoreIncludesNoInputOrOutput "$(grep -rnE \
   'include <(iostream|fstream|cstdio|filesystem|thread|mutex|chrono|ctime|random|atomic|csignal)>' "$top_srcdir/src/core")"
 result CommonIncludesNothingAbove "$(includes src/common '"(core|common)/|"acrf_config.h"|<')"
 result FakeGpuIncludesNothingAbove "$(includes src/fakegpu '"(core|common|fakegpu)/|<')"
-result MiniclusterIncludesNothingAbove "$(includes src/minicluster '"(core|common|fakegpu|minicluster)/|<')"
+result MiniclusterIncludesNothingAbove "$(includes src/minicluster '"(core|common|fakegpu|minicluster)/|"build_paths.h"|<')"
 result OnlyShimsKnowSlurmsInsides "$(grep -rnlE 'slurm_compat.h|src/slurmctld/' \
   "$top_srcdir/src" "$top_srcdir/healthd" "$top_srcdir/tools" "$top_srcdir/plugins/bridge")"
 

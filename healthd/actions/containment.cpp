@@ -45,7 +45,7 @@ Contained Containment::contain(const ContainTarget& target) {
     return hold(target, "the node is under maintenance");
   const auto decision = act_within_brakes(
       slurm_, config_,
-      {{target.node, target.fault_class},
+      {{target.node, cause_of(target.fault_class, target.shared)},
        topology_dir_,
        [&](const SlurmClient::ChangeToken& counted) { return act(target, counted); },
        pause_});

@@ -21,6 +21,7 @@ struct ContainTarget {
   std::string fault_class;
   std::string reason;    // of a drain
   std::string evidence;  // for the audit log
+  std::string shared;    // with other nodes, for the brakes; core/fault.h has it
 };
 
 struct Contained {

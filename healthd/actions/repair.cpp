@@ -145,6 +145,20 @@ void Repair::open(const Incident& incident) {
   patients_.push_back({std::move(sick)});
 }
 
+void Repair::adopt(const NodeView& node) {
+  if (!node.draining || has_open_case()) return;
+  auto silence = silence_in(node.reason);
+  if (!silence) return;
+  Incident incident;
+  incident.id = silence->id;
+  incident.node = node_;
+  incident.root.verdict = silence->verdict;
+  incident.root.part = "node";
+  incident.root.boot_id = boot_id_;
+  incident.root.unix_s = std::time(nullptr);
+  open(incident);
+}
+
 bool Repair::has_open_case() const {
   return std::any_of(patients_.begin(), patients_.end(),
                      [](const Patient& patient) { return !is_over(patient.sick.state); });
@@ -177,6 +191,8 @@ void Repair::step_case(Patient& patient, Clock::time_point now) {
   const auto step = next_step(patient.sick, view, others(patient.sick), limits_of(parts_.config));
   const auto before = patient.sick.state;
   patient.due = now + pause_in(patient.sick, parts_.config);
+  // One program at a time: what can't be started now must not be recorded as started.
+  if (is_program(step.act) && !program_.is_free()) return;
   if (!leave(patient.sick, step) || !record(patient.sick, step, view)) return;
   if (step.state != before) {
     announce(patient.sick, before, step.why);
@@ -230,11 +246,14 @@ PartView Repair::look(const Case& sick, const Result<NodeView>& node, Clock::tim
         (controller_was_away_ || node->controller_started_unix_s >= sick.contained_s) &&
         view.now_s - sick.contained_s < kMayBeLost_s;
   }
-  view.fault = parts_.signs.sign_of(sick.gpu_uuid, sick.since_s);
+  view.gpu_in_place = parts_.signs.gpu_at(sick.gpu);
+  // A GPU that was lost before anybody knew its UUID is known by its place once it answers again.
+  const auto& gpu = sick.gpu_uuid.empty() ? view.gpu_in_place : sick.gpu_uuid;
+  view.fault = is_silence({sick.fault_class}) ? parts_.signs.sign_of_silence(sick.since_s)
+                                              : parts_.signs.sign_of(gpu, sick.since_s);
   const auto recent_s = view.now_s - 3 * parts_.config.sample_interval_s - 1;
   view.complete =
       parts_.signs.answering_since(std::max(sick.since_s, recent_s)) >= sick.gpus_expected;
-  view.gpu_in_place = parts_.signs.gpu_at(sick.gpu);
   return view;
 }
 
@@ -254,7 +273,7 @@ void Repair::carry_out(const Case& sick, const LadderStep& step, Clock::time_poi
 void Repair::contain_again(const Case& sick) {
   const auto contained =
       parts_.containment.contain({node_, sick.whole_node ? std::nullopt : sick.gpu_index, sick.id,
-                                  sick.fault_class, drain_reason_of(sick), "ladder"});
+                                  sick.fault_class, drain_reason_of(sick), "ladder", ""});
   if (contained.state != Contained::State::kDone)
     spdlog::warn("case {}: {} is not kept from jobs: {}", sick.key, part_name(sick),
                  contained.sentence);

@@ -35,6 +35,10 @@ class Repair {
   // The incident's part has been taken from the jobs.
   void open(const Incident& incident);
 
+  // This node was found drained by ACRF for having been silent, perhaps by a neighbour. Opens a
+  // case unless one is open.
+  void adopt(const NodeView& node);
+
   // Does what is due; says when to call again.
   Clock::time_point step(Clock::time_point now);
 

@@ -13,9 +13,11 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kRound{1000};
 constexpr milliseconds kRetry{500};
+constexpr milliseconds kSoon{100};
 constexpr milliseconds kRefused{30'000};
 // slurmctld writes changed state within five seconds (its SAVE_MAX_WAIT); twice that is safe.
 constexpr int kSettleRounds = 10;
+constexpr std::chrono::seconds kOwnLookRetry{5};
 constexpr std::size_t kMostWithdrawn = 1000;
 
 // One GPU can be hidden from jobs while its node serves on if the fault is the GPU's alone. A node
@@ -47,6 +49,8 @@ Responder::Responder(Parts parts, CaseStore cases)
                    [this](int milliseconds) { return pause(milliseconds); }),
       repair_({parts_.config, slurm_, containment_, parts_.audit, parts_.signs, parts_.tell_case},
               std::move(cases), parts_.node, parts_.boot_id),
+      stand_in_(slurm_, parts_.audit),
+      neighbourhood_(parts_.config, slurm_, parts_.node, parts_.when_neighbours_found),
       thread_([this] { run(); }) {}
 
 Responder::~Responder() {
@@ -85,7 +89,7 @@ bool Responder::is_withdrawn(const std::string& id) {
 // False when the thread is to stop.
 bool Responder::wait_until(Clock::time_point when) {
   std::unique_lock lock(mutex_);
-  const auto is_woken = [this] { return stopping_ || !queue_.empty(); };
+  const auto is_woken = [this] { return stopping_ || own_node_wanted_ || !queue_.empty(); };
   if (when == Clock::time_point::max())
     wake_.wait(lock, is_woken);
   else
@@ -106,8 +110,30 @@ void Responder::run() {
     take_submissions();
     // Jobs first: what is to be repaired can wait for a call.
     const auto incidents = respond_to_all(Clock::now());
-    next = std::min(incidents, repair_.step(Clock::now()));
+    next = std::min({incidents, repair_.step(Clock::now()), neighbourhood_.step(Clock::now()),
+                     adopt_own_node(Clock::now())});
   }
+}
+
+void Responder::look_at_own_node() {
+  {
+    const std::lock_guard lock(mutex_);
+    own_node_wanted_ = true;
+  }
+  wake_.notify_all();
+}
+
+// Says when to call again.
+Responder::Clock::time_point Responder::adopt_own_node(Clock::time_point now) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(own_node_wanted_, false)) own_look_due_ = now;
+  }
+  if (now < own_look_due_) return own_look_due_;
+  const auto node = slurm_.node(parts_.node);
+  own_look_due_ = node ? Clock::time_point::max() : now + kOwnLookRetry;
+  if (node) repair_.adopt(*node);
+  return node ? now : own_look_due_;
 }
 
 void Responder::take_submissions() {
@@ -175,9 +201,19 @@ bool Responder::respond(Active& active) {
                                                            : "node drained, jobs taken care of");
     return false;
   }
-  const auto pause = round == Round::kRefused ? kRefused : round == Round::kCalm ? kRound : kRetry;
-  active.due = Clock::now() + pause;
+  active.due = Clock::now() + pause_after(round);
   return true;
+}
+
+milliseconds Responder::pause_after(Round round) {
+  switch (round) {
+    case Round::kRefused: return kRefused;
+    case Round::kCalm: return kRound;
+    case Round::kEnding: return kSoon;
+    case Round::kActed:
+    case Round::kClosed: break;
+  }
+  return kRetry;
 }
 
 Responder::Round Responder::one_round(Active& active) {
@@ -215,6 +251,13 @@ Responder::Round Responder::hold_contained(Active& active, const NodeView& node)
     close(incident, "repaired and back in service, jobs taken care of");
     return Round::kClosed;
   }
+  if (incident.phase == Phase::kSeen && is_silence(incident.root.verdict) &&
+      (node.away || !parts_.is_still_silent(incident))) {
+    containment_.give_up(incident.node);
+    close(incident, node.away ? "left alone: the node is switched off, rebooted or maintained"
+                              : "left alone: it answers again");
+    return Round::kClosed;
+  }
   if (incident.phase == Phase::kSeen) choose_containment(incident);
   switch (plan_drain(incident, node, active.controller_was_away, std::time(nullptr))) {
     case DrainStep::kTakenOver:
@@ -224,6 +267,11 @@ Responder::Round Responder::hold_contained(Active& active, const NodeView& node)
     case DrainStep::kOthers:
       active.controller_was_away = false;
       if (incident.phase == Phase::kDrained) return Round::kCalm;
+      if (incident.node != parts_.node && is_acrf_reason(node.reason) &&
+          (node.down || !node.busy)) {
+        close(incident, "another neighbour has drained the node");
+        return Round::kClosed;
+      }
       spdlog::info("incident {}: node {} is drained already ({}); its state and reason stay",
                    incident.id, incident.node, node.reason);
       mark_contained(active, is_acrf_reason(node.reason));
@@ -264,9 +312,9 @@ Responder::Round Responder::contain(Active& active) {
   else
     spdlog::warn("incident {}: draining node {}: {}", incident.id, incident.node,
                  drain_reason(incident));
-  const auto contained = containment_.contain({incident.node, incident.quarantined_gpu, incident.id,
-                                               incident.root.verdict.fault_class,
-                                               drain_reason(incident), incident.root.evidence});
+  const auto contained = containment_.contain(
+      {incident.node, incident.quarantined_gpu, incident.id, incident.root.verdict.fault_class,
+       drain_reason(incident), incident.root.evidence, incident.root.shared});
   switch (contained.state) {
     case Contained::State::kDone: mark_contained(active, true); return Round::kActed;
     case Contained::State::kSoon:
@@ -293,7 +341,7 @@ void Responder::mark_contained(Active& active, bool by_us) {
   incident.outcome.clear();
   save(incident);
   if (!by_us) return;
-  repair_.open(incident);
+  if (incident.node == parts_.node) repair_.open(incident);  // a neighbour opens its own
   if (!first) return;
   if (incident.quarantined_gpu)
     parts_.tell(incident, "quarantined", "the GPU is kept from jobs, its node serves on");
@@ -309,14 +357,43 @@ Responder::Round Responder::recover_jobs(Active& active) {
     spdlog::warn("incident {}: {}; trying again", incident.id, jobs.error().sentence);
     return Round::kActed;
   }
-  Round round = Round::kCalm;
+  const bool silent = is_silence(incident.root.verdict);
+  Round round = silent ? take_down(active, *jobs) : Round::kCalm;
+  std::set<JobId> leaving;
   for (const auto& job : *jobs) {
+    if (is_leaving(job)) leaving.insert(job.id);
+    const bool runs = job.state == JobState::kRunning || job.state == JobState::kSuspended;
+    if (silent && runs) continue;  // nobody there would end it: its node goes down instead
     const JobStep step = plan_job(incident, job);
     if (step == JobStep::kLeave || active.refused.contains(job.id)) continue;
     if (!holds_part(incident, job)) continue;
-    if (requeue(active, job, step == JobStep::kRequeueHeld)) round = Round::kActed;
+    if (!requeue(active, job, step == JobStep::kRequeueHeld)) continue;
+    round = Round::kActed;
+    leaving.insert(job.id);
   }
-  return round;
+  const bool ending = !silent && !incident.quarantined_gpu &&
+                      stand_in_.step(incident, leaving, parts_.config.requeue_kill_wait_s);
+  return ending ? Round::kEnding : round;
+}
+
+// The node is drained and silent. It is looked at once more right before.
+Responder::Round Responder::take_down(Active& active, const std::vector<JobView>& jobs) {
+  const auto& incident = active.incident;
+  const auto node = look_at_node(active);
+  if (!node) return Round::kActed;
+  const auto step = plan_down(incident, *node, jobs);
+  if (step == DownStep::kNothing) return Round::kCalm;
+  if (step == DownStep::kWait) return Round::kActed;
+  if (!parts_.is_still_silent(incident)) return Round::kCalm;
+  spdlog::warn("incident {}: node {} goes down for its jobs to be requeued", incident.id,
+               incident.node);
+  auto entry = entry_for(incident, AuditKind::kAct, "down", incident.node);
+  entry.undo = "resume " + incident.node;
+  const auto id = parts_.audit.begin(std::move(entry));
+  const auto done = slurm_.down(incident.node);
+  parts_.audit.finish(id, done ? AuditResult::done() : AuditResult::failed(done.error().sentence));
+  if (!done) spdlog::error("incident {}: {}; trying again", incident.id, done.error().sentence);
+  return Round::kActed;
 }
 
 // With one GPU in quarantine the jobs on the node's other GPUs go on.

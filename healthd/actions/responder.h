@@ -21,7 +21,9 @@
 #include <vector>
 
 #include "actions/containment.h"
+#include "actions/neighbourhood.h"
 #include "actions/repair.h"
+#include "actions/slurmd_stand_in.h"
 #include "common/incident_store.h"
 #include "common/slurm_client.h"
 #include "core/incident.h"
@@ -44,6 +46,9 @@ class Responder {
     // People: the state that the incident has reached, in one word, and what to say about it.
     std::function<void(const Incident&, const std::string& state, const std::string& news)> tell;
     std::function<void(const Case&, const std::string& news)> tell_case;
+    // Of a fault of which only silence tells: it is still silent, right now.
+    std::function<bool(const Incident&)> is_still_silent;
+    std::function<void(const Neighbourhood::Found&)> when_neighbours_found;
   };
 
   Responder(Parts parts, CaseStore cases);
@@ -56,6 +61,8 @@ class Responder {
   void configure(Config config);
   // The incident needs nothing any more. What was begun goes on to its end.
   void withdraw(const std::string& id);
+  // Neighbours have missed this node: it may have been drained meanwhile.
+  void look_at_own_node();
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -64,6 +71,7 @@ class Responder {
   enum class Round {
     kCalm,     // nothing was left to do
     kActed,    // something was done, or could not be done yet
+    kEnding,   // jobs are being ended here
     kRefused,  // slurmctld or a brake says no; asking again soon would not help
     kClosed,   // the case is over
   };
@@ -82,11 +90,14 @@ class Responder {
   void note_decision(const Incident& incident);
   Clock::time_point respond_to_all(Clock::time_point now);
   bool respond(Active& active);
+  static std::chrono::milliseconds pause_after(Round round);
   Round one_round(Active& active);
   Result<NodeView> look_at_node(Active& active);
   Round hold_contained(Active& active, const NodeView& node);
   Round contain(Active& active);
   Round recover_jobs(Active& active);
+  Round take_down(Active& active, const std::vector<JobView>& jobs);
+  Clock::time_point adopt_own_node(Clock::time_point now);
   bool holds_part(const Incident& incident, const JobView& job);
   bool requeue(Active& active, const JobView& job, bool hold);
   void choose_containment(Incident& incident);
@@ -104,9 +115,13 @@ class Responder {
   std::set<std::string> withdrawn_;
   std::optional<Config> next_config_;
   bool stopping_ = false;
+  bool own_node_wanted_ = true;  // also when the daemon begins
   SlurmClient slurm_;
   Containment containment_;
   Repair repair_;
+  SlurmdStandIn stand_in_;
+  Neighbourhood neighbourhood_;
+  Clock::time_point own_look_due_ = Clock::time_point::max();
   std::list<Active> active_;
   std::thread thread_;
 };

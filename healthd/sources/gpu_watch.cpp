@@ -95,13 +95,15 @@ void GpuWatch::take_answer(Source& source, std::int64_t unix_s, std::vector<Even
   if (!answer) return tell_problem(source, answer.error().sentence);
   if (!*answer) return;
   source.hangs.answered();
-  const auto samples = parse_samples(**answer);
-  if (!samples) return tell_problem(source, samples.error().sentence);
+  auto parsed = parse_samples(**answer, source.samples, source.name == "nvml" ? &driver_ : nullptr);
+  if (!parsed) return tell_problem(source, parsed.error().sentence);
   source.last_problem.clear();
-  if (samples->size() != source.gpus) spdlog::info("{}: {} GPUs", source.name, samples->size());
-  source.gpus = samples->size();
-  gpus_.update(*samples);
-  for (const auto& finding : rules_.look(source.name, *samples, unix_s))
+  source.samples = std::move(*parsed);
+  const auto& samples = source.samples;
+  if (samples.size() != source.gpus) spdlog::info("{}: {} GPUs", source.name, samples.size());
+  source.gpus = samples.size();
+  gpus_.update(samples);
+  for (const auto& finding : rules_.look(source.name, samples, unix_s))
     events.push_back(event_of(source, finding, unix_s));
   const auto& looks = rules_.looks(source.name);
   looks_.insert(looks_.end(), looks.begin(), looks.end());
@@ -121,7 +123,9 @@ void GpuWatch::ask_when_due(Source& source, Clock::time_point now, std::int64_t 
                             std::vector<Event>& events) {
   if (now < source.next_sample || source.probe->waiting()) return;
   source.next_sample = now + std::chrono::seconds(config_.sample_interval_s);
-  const auto asked = source.probe->request(now + std::chrono::seconds(config_.probe_timeout_s));
+  const auto asked =
+      source.probe->request(now + std::chrono::seconds(config_.probe_timeout_s),
+                            source.samples.empty() ? kWholeRequest : kChangesRequest);
   if (asked) return;
   tell_problem(source, asked.error().sentence);
   if (asked.error().code != ErrorCode::kUnavailable) return;
@@ -142,6 +146,7 @@ void GpuWatch::tell_hang(Source& source, const std::string& where, std::int64_t 
 
 // Unknown is neither healthy nor failed: said once, nothing is done.
 void GpuWatch::tell_problem(Source& source, const std::string& problem) {
+  source.samples.clear();
   if (problem == source.last_problem) return;
   source.last_problem = problem;
   spdlog::warn("{}: {}; its GPUs' state is unknown", source.name, problem);

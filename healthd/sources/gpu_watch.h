@@ -46,6 +46,9 @@ class GpuWatch {
   std::string uuid_at(const PciAddress& address) const { return gpus_.uuid_at(address); }
   std::size_t size() const { return gpus_.size(); }
 
+  // NVIDIA's, as NVML names it; empty while unknown.
+  const std::string& driver() const { return driver_; }
+
  private:
   struct Source {
     std::string name;
@@ -56,6 +59,7 @@ class GpuWatch {
     HangRule hangs;
     std::string last_problem;
     std::size_t gpus = 0;
+    std::vector<GpuSample> samples;  // the last; empty: a whole answer is to be asked for
   };
 
   void add_source(const std::string& name, const std::string& library);
@@ -77,6 +81,7 @@ class GpuWatch {
   std::string remembered_;  // what memory_path_ holds
   Clock::time_point next_remember_;
   std::vector<Source> sources_;
+  std::string driver_;
   GpuInventory gpus_;
   std::vector<GpuLook> looks_;
   GpuRules rules_;

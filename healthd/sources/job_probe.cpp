@@ -56,7 +56,10 @@ class JobTable {
   // Looks at the directory and asks about jobs that are due.
   void look(Clock::time_point now) {
     problem_.clear();
-    if (spool_.empty() && now >= next_setup_ && !set_up()) next_setup_ = now + kRetry;
+    if (spool_.empty() && now >= next_setup_ && !set_up()) {
+      next_setup_ = now + setup_pause_;
+      setup_pause_ = std::min(2 * setup_pause_, kAnswerEvery);
+    }
     if (spool_.empty()) {
       problem_ = setup_problem_;
       return;
@@ -157,6 +160,7 @@ class JobTable {
   std::string spool_;  // empty: not known yet
   std::string problem_, setup_problem_;
   Clock::time_point next_setup_;
+  std::chrono::seconds setup_pause_ = kRetry;  // longer each time
   int gpus_ = 0;
   UniqueFd changes_;
   std::vector<std::optional<PciAddress>> addresses_;

@@ -3,11 +3,15 @@
 // Reading may hang on broken hardware: only worker processes call these.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/file_system_rule.h"
+#include "core/gres_devices.h"
 #include "core/node_rules.h"
+#include "sources/kept_files.h"
+#include "sources/pci_table.h"
 #include "sources/process_table.h"
 
 namespace acrf {
@@ -18,13 +22,33 @@ struct NodePaths {
   std::string gres_conf;  // its path; a file that is not there expects nothing
 };
 
-// `processes` has the root of `paths`.
-NodeReadings read_node(const NodePaths& paths, ProcessTable& processes, std::int64_t now_s);
+// Everything about the node; from look to look it remembers what hardly ever changes.
+class NodeReader {
+ public:
+  explicit NodeReader(NodePaths paths);
+  NodeReader(const NodeReader&) = delete;
+  NodeReader& operator=(const NodeReader&) = delete;
 
-std::vector<PortReading> read_ports(const std::string& root);
-std::vector<MemoryControllerReading> read_memory_controllers(const std::string& root);
-std::vector<PcieReading> read_pcie(const std::string& root);
-GpuCountReading read_gpu_count(const NodePaths& paths);
+  NodeReadings read(std::int64_t now_s);
+
+  // Parts of it.
+  std::vector<PortReading> read_ports();
+  std::vector<MemoryControllerReading> read_memory_controllers();
+  std::vector<PcieReading> read_pcie(std::int64_t now_s);
+  GpuCountReading read_gpu_count(std::int64_t now_s);
+
+ private:
+  PortReading read_port(const std::string& path, std::string name);
+  void follow_gres_conf();
+
+  NodePaths paths_;
+  KeptFiles files_;
+  PciTable pci_;
+  ProcessTable processes_;
+  std::string gres_version_;         // of the file that gres_ was read from
+  std::optional<GresDevices> gres_;  // nothing: no such file, or it is not understood
+};
+
 MemoryReading read_memory(const std::string& root);
 
 // `mounts` is a mount table's text, and `root` where its mount points are found.

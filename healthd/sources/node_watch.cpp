@@ -52,8 +52,9 @@ NodeWatch::NodeWatch(const Config& config, const std::string& program, const std
 
 void NodeWatch::add_node_task(const Config& config, const std::string& program,
                               const std::string& node, const std::string& gres_conf) {
-  std::vector<std::string> command = {program, "--node-probe", "--node",
-                                      node,    "--gres-conf",  gres_conf};
+  std::vector<std::string> command = {
+      program,       "--node-probe", "--node",   node,
+      "--gres-conf", gres_conf,      "--memory", config.state_dir + "/node-rules.state"};
   if (!config.node_root.empty()) command.insert(command.end(), {"--node-root", config.node_root});
   Task task{"node checks",
             config.node_root,

@@ -18,6 +18,7 @@
 #include "common/file.h"
 #include "common/unique_fd.h"
 #include "sources/finding_json.h"
+#include "sources/kernel_log_source.h"
 #include "sources/probe.h"
 
 namespace acrf {
@@ -142,12 +143,21 @@ CheckResult run_check(std::vector<std::string> program, int timeout_s, const std
   return {WEXITSTATUS(status), printable_line(output.substr(0, output.find('\n')), 400), output};
 }
 
-int run_node_probe(const NodePaths& paths) {
+int run_node_probe(const NodePaths& paths, const std::string& memory_path) {
   NodeRules rules;
-  ProcessTable processes(paths.root);
+  NodeReader node(paths);
+  const auto boot_id = read_boot_id(paths.root);
+  const bool remembers = !memory_path.empty() && boot_id;
+  std::string remembered;
+  if (remembers)
+    if (const auto text = read_file(memory_path)) rules.take_text(remembered = *text, *boot_id);
   return answer_requests([&] {
     const auto now_s = monotonic_s();
-    return findings_to_json(rules.observe(read_node(paths, processes, now_s), now_s));
+    auto answer = findings_to_json(rules.observe(node.read(now_s), now_s));
+    if (remembers)
+      if (auto text = rules.to_text(*boot_id); text != remembered)
+        if (replace_file(memory_path, text)) remembered = std::move(text);
+    return answer;
   });
 }
 

@@ -13,7 +13,7 @@
 namespace acrf {
 
 // They return when standard input ends; the value is the process's exit code.
-int run_node_probe(const NodePaths& paths);
+int run_node_probe(const NodePaths& paths, const std::string& memory_path);
 int run_file_system_probe(const std::string& path);
 // Runs `program` once per request: no shell, little environment, 4 kB of output, its process group
 // killed when it ends or when time is up.

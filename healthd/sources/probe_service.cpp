@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <iostream>
+#include <optional>
 
 #include "sources/probe.h"
 #include "sources/vendor_probes.h"
@@ -45,7 +46,15 @@ void report_unknown_place() { tell_place(""); }
 
 int serve_samples(const std::function<Result<ProbeAnswer>()>& sample) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  for (std::string request; std::getline(std::cin, request);) send_line(encode_answer(sample()));
+  std::optional<ProbeAnswer> told;
+  for (std::string request; std::getline(std::cin, request);) {
+    auto answer = sample();
+    send_line(encode_answer(answer, told && request == kChangesRequest ? &*told : nullptr));
+    if (answer)
+      told = std::move(*answer);
+    else
+      told.reset();
+  }
   return 0;
 }
 

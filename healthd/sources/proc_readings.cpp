@@ -77,17 +77,20 @@ FileSystemReading read_file_system(const std::string& path, const std::string& m
   return reading;
 }
 
-NodeReadings read_node(const NodePaths& paths, ProcessTable& processes, std::int64_t now_s) {
+NodeReader::NodeReader(NodePaths paths)
+    : paths_(std::move(paths)), pci_(paths_.root, files_), processes_(paths_.root) {}
+
+NodeReadings NodeReader::read(std::int64_t now_s) {
   NodeReadings readings;
-  readings.ports = read_ports(paths.root);
-  readings.memory_controllers = read_memory_controllers(paths.root);
-  readings.pcie = read_pcie(paths.root);
-  readings.gpus = read_gpu_count(paths);
-  readings.memory = read_memory(paths.root);
-  processes.read(now_s, readings);
-  if (paths.root.empty()) readings.clock_synchronized = read_clock();
+  readings.ports = read_ports();
+  readings.memory_controllers = read_memory_controllers();
+  readings.pcie = read_pcie(now_s);
+  readings.gpus = read_gpu_count(now_s);
+  readings.memory = read_memory(paths_.root);
+  processes_.read(now_s, readings);
+  if (paths_.root.empty()) readings.clock_synchronized = read_clock();
   std::error_code error;
-  const fs::path switches = paths.root + "/proc/driver/nvidia-nvswitch/devices";
+  const fs::path switches = paths_.root + "/proc/driver/nvidia-nvswitch/devices";
   if (fs::is_directory(switches, error)) readings.has_nvswitches = !fs::is_empty(switches, error);
   return readings;
 }

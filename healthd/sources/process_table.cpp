@@ -2,6 +2,7 @@
 #include "sources/process_table.h"
 
 #include <filesystem>
+#include <utility>
 
 #include "common/file.h"
 #include "core/gpu_owner.h"
@@ -13,6 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kReadAgain_s = 60;
+constexpr std::int64_t kListAgain_s = 5;  // on a node where processes come and go all the time
 constexpr char kStepDaemon[] = "slurmstepd";
 
 // The number behind `mark` in a file.
@@ -58,7 +60,19 @@ bool ProcessTable::holds_gpu(int pid) const {
   return false;
 }
 
-void ProcessTable::update(std::int64_t now_s) {
+// "0.20 0.18 0.12 1/80 11206": of the last two words the count behind the stroke and the id.
+bool ProcessTable::has_changed(std::int64_t now_s) {
+  const auto text = read_file(proc_ + "/loadavg");
+  const auto stroke = text ? text->find('/') : std::string::npos;
+  if (stroke == std::string::npos) return true;
+  if (now_s - listed_s_ < kListAgain_s) return false;
+  auto tasks = text->substr(stroke);
+  if (tasks == tasks_) return false;
+  tasks_ = std::move(tasks);
+  return true;
+}
+
+void ProcessTable::list(std::int64_t now_s) {
   std::map<int, Process> seen;
   std::error_code error;
   for (fs::directory_iterator entry(proc_, error), end; !error && entry != end;
@@ -66,18 +80,31 @@ void ProcessTable::update(std::int64_t now_s) {
     const auto number = parse_unsigned(entry->path().filename().native());
     if (!number) continue;
     const int pid = static_cast<int>(*number);
-    auto known = known_.extract(pid);
-    if (!known.empty() && now_s - known.mapped().read_s < kReadAgain_s) {
+    if (auto known = known_.extract(pid); !known.empty()) {
       seen.insert(std::move(known));
-      continue;
+    } else if (auto process = read_process(pid)) {
+      // From the second time on, each at its own second of the minute.
+      process->read_s = now_s - pid % kReadAgain_s;
+      seen.emplace(pid, std::move(*process));
     }
-    auto process = read_process(pid);
-    if (!process) continue;
-    // From the second time on, each at its own second of the minute.
-    process->read_s = known.empty() ? now_s - pid % kReadAgain_s : now_s;
-    seen.emplace(pid, std::move(*process));
   }
   known_ = std::move(seen);
+  listed_s_ = now_s;
+}
+
+void ProcessTable::update(std::int64_t now_s) {
+  const bool is_old = now_s - listed_s_ >= kReadAgain_s;
+  if (known_.empty() || is_old || has_changed(now_s)) list(now_s);
+  for (auto process = known_.begin(); process != known_.end();) {
+    if (now_s - process->second.read_s < kReadAgain_s) {
+      ++process;
+    } else if (auto again = read_process(process->first)) {
+      again->read_s = now_s;
+      (process++)->second = std::move(*again);
+    } else {
+      process = known_.erase(process);
+    }
+  }
 }
 
 // One that has ended is nobody's any more.

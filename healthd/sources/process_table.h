@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The node's processes, as far as checks want them. A node has thousands, most of them the kernel's
 // own, and to read about one costs as much as a sensor: each is read when it is new and once a
-// minute, and again before anything is held against it.
+// minute, and again before anything is held against it. Even their list is read only when the
+// kernel's count of tasks or its last process id is another than before, and no more often than
+// every five seconds.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +38,8 @@ class ProcessTable {
   std::string directory_of(int pid) const { return proc_ + "/" + std::to_string(pid); }
   std::optional<Process> read_process(int pid) const;
   bool holds_gpu(int pid) const;
+  bool has_changed(std::int64_t now_s);
+  void list(std::int64_t now_s);
   void update(std::int64_t now_s);
   void refresh(int pid, Process& process) const;
   std::set<std::uint64_t> running_jobs() const;
@@ -44,6 +48,8 @@ class ProcessTable {
 
   std::string proc_;
   std::map<int, Process> known_;
+  std::string tasks_;  // the count and the last id at the last look
+  std::int64_t listed_s_ = 0;
 };
 
 }  // namespace acrf

@@ -15,11 +15,19 @@ struct ProbeAnswer {
   std::vector<GpuSample> gpus;
 };
 
-// Without a line break.
-std::string encode_answer(const Result<ProbeAnswer>& answer);
+// The request for a whole answer, and for what has changed since the last one. Of some 50 readings
+// a GPU three or four change from second to second.
+inline constexpr char kWholeRequest[] = "sample";
+inline constexpr char kChangesRequest[] = "changes";
 
-// An Error is the probe's own, or a line that is no answer. GPUs whose address is unknown are left
-// out; a key of the wrong type is unknown.
-Result<std::vector<GpuSample>> parse_samples(const std::string& answer);
+// Without a line break. `before`, which may be null, is what the reader has already.
+std::string encode_answer(const Result<ProbeAnswer>& answer, const ProbeAnswer* before = nullptr);
+
+// An Error is the probe's own, or a line that is no answer, or changes of a GPU that is not in
+// `before`. GPUs whose address is unknown are left out; a key of the wrong type is unknown.
+// `driver`, which may be null, is set to the driver's version where the answer has it.
+Result<std::vector<GpuSample>> parse_samples(const std::string& answer,
+                                             const std::vector<GpuSample>& before = {},
+                                             std::string* driver = nullptr);
 
 }  // namespace acrf

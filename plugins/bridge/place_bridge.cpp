@@ -13,6 +13,7 @@
 #include "common/topology_file.h"
 #include "core/placement.h"
 #include "core/policy.h"
+#include "core/replicas.h"
 #include "core/requeue_budget.h"
 
 struct acrf_placer {
@@ -68,6 +69,8 @@ acrf::NodeSet& to_positions(const acrf::Topology& topology, const std::uint64_t*
       set.set(topology.position_of(static_cast<int>(w * 64) + std::countr_zero(rest)));
   return set;
 }
+
+static_assert(static_cast<int>(acrf::Shape::kSpread) == ACRF_SHAPE_SPREAD);
 
 acrf::PlaceRequest to_request(const acrf_request_t& from) {
   acrf::PlaceRequest to;
@@ -235,5 +238,21 @@ int acrf_placer_plan(acrf_placer_t* placer, const acrf_request_t* request,
       return 0;
     hand_over(*placer, plan);
     return 1;
+  });
+}
+
+int acrf_placer_keep_apart(acrf_placer_t* placer, const std::uint64_t* candidates,
+                           const std::uint64_t* siblings, std::uint64_t* avoid) {
+  return guarded(-1, nullptr, 0, [&] {
+    const auto& topology = placer->topology;
+    acrf::NodeSet apart(topology.node_count());
+    acrf::keep_apart(topology, to_positions(topology, candidates, placer->candidates),
+                     to_positions(topology, siblings, placer->required), apart);
+    apart.each([&](int position) {
+      const auto node = static_cast<unsigned>(topology.node_at(position));
+      avoid[node / 64] |= std::uint64_t{1} << (node % 64);
+      return true;
+    });
+    return 0;
   });
 }

@@ -84,6 +84,8 @@ typedef struct {
 } acrf_wishes_t;
 extern void acrf_job_wishes(const char *token, acrf_wishes_t *wishes);
 
+#define ACRF_SHAPE_SPREAD 1	/* core's Shape::kSpread */
+
 typedef struct {
 	int min_nodes, max_nodes;
 	int gpus_per_node;	/* 0: total_gpus */
@@ -120,6 +122,14 @@ extern int acrf_placer_plan(acrf_placer_t *placer,
 			    const uint64_t *candidates,
 			    const uint64_t *required, const uint64_t *avoid,
 			    acrf_plan_t *plan);
+
+/*
+ * Add to `avoid` the nodes that a replica should keep off whose siblings are on
+ * these nodes (core/replicas.h). Bits as above. RET 0, or -1 with nothing added
+ */
+extern int acrf_placer_keep_apart(acrf_placer_t *placer,
+				  const uint64_t *candidates,
+				  const uint64_t *siblings, uint64_t *avoid);
 
 #ifdef __cplusplus
 }

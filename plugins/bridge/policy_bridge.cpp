@@ -19,6 +19,7 @@
 #include "core/hostlist.h"
 #include "core/job_array.h"
 #include "core/requeue_budget.h"
+#include "core/run_history.h"
 #include "core/site_policy.h"
 #include "core/text.h"
 
@@ -235,14 +236,15 @@ int acrf_check_change(const acrf_site_t* site, const acrf_job_t* before, const a
 }
 
 int acrf_requeue_count(const acrf_site_t* site, const char* comment, std::uint32_t restart,
-                       acrf_cause_t cause, int status, const char* node, acrf_requeue_t* requeue) {
+                       acrf_cause_t cause, int status, const acrf_run_t* run,
+                       acrf_requeue_t* requeue) {
   *requeue = {};
   return guarded(nullptr, 0, [&] {
     const std::string text = comment ? comment : "";
     auto count = acrf::find_requeue_count(text);
     if (static_cast<std::uint32_t>(count.seen) >= restart) return 0;
     std::optional<acrf::ProgramFailure> failure;
-    if (cause == ACRF_APPLICATION && node) failure = acrf::ProgramFailure{status, node};
+    if (cause == ACRF_APPLICATION && run->node) failure = acrf::ProgramFailure{status, run->node};
     const auto policy = acrf::find_policy(text).value_or(acrf::JobPolicy{});
     const auto verdict = acrf::count_requeue(count, static_cast<int>(restart),
                                              static_cast<acrf::RequeueCause>(cause),
@@ -253,7 +255,10 @@ int acrf_requeue_count(const acrf_site_t* site, const char* comment, std::uint32
       requeue->wait_s = verdict.wait_s;
     }
     requeue->reason = copy_text(verdict.reason);
-    requeue->comment = copy_text(acrf::with_requeue_count(text, count));
+    const acrf::PastRun past{run->started, run->ended, static_cast<acrf::RequeueCause>(cause),
+                             run->node ? run->node : ""};
+    requeue->comment =
+        copy_text(acrf::with_run(acrf::with_requeue_count(text, count), run->submitted, past));
     return 1;
   });
 }

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -126,8 +127,16 @@ typedef struct {
 	int hold;
 	int wait_s;
 	char *reason;		/* with hold */
-	char *comment;		/* the admin comment with the new count */
+	char *comment;		/* the admin comment with count and run */
 } acrf_requeue_t;
+
+/* The run that ended, as far as it is known; times 0 and node NULL: not */
+typedef struct {
+	time_t submitted;	/* the job */
+	time_t started;
+	time_t ended;
+	const char *node;	/* to blame */
+} acrf_run_t;
 
 /*
  * A job was requeued, Slurm's `restart`th time. RET 1 with what becomes of it,
@@ -136,7 +145,7 @@ typedef struct {
  */
 extern int acrf_requeue_count(const acrf_site_t *site, const char *comment,
 			      uint32_t restart, acrf_cause_t cause, int status,
-			      const char *node, acrf_requeue_t *requeue);
+			      const acrf_run_t *run, acrf_requeue_t *requeue);
 extern void acrf_requeue_free(acrf_requeue_t *requeue);
 
 /* A program failed: RET 1 when the job is to be requeued for it */

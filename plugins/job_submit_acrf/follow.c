@@ -8,7 +8,7 @@
 #include "plugins/policy_token.h"
 
 #define RELEASE_AFTER_KILL_S 2
-#define SCRIPT_AFTER_STEPS_S 0.3 /* an srun that is killed can't be told of it */
+#define SCRIPT_AFTER_STEPS_S 1.5 /* an srun that is killed can't be told of it */
 #define VERDICT_WAIT_S 15	/* for a fault of the hardware to show */
 #define VERDICT_LATE_S 300	/* older failures are left alone */
 
@@ -48,6 +48,16 @@ static bool _is_coming_back(job_record_t *job_ptr)
 	       job_ptr->details && follow_is_ours(job_ptr);
 }
 
+/*
+ * 22.05 forgets batch_requeue_fini() when a node goes down while a requeued
+ * job completes: the job would start at once, with what is left of its last run
+ */
+static bool _is_unfinished(job_record_t *job_ptr)
+{
+	return !IS_JOB_COMPLETING(job_ptr) && job_ptr->batch_flag &&
+	       job_ptr->node_bitmap;
+}
+
 static bool _is_held_by_requeue(job_record_t *job_ptr)
 {
 	time_t held = job_ptr->details->begin_time -
@@ -75,6 +85,30 @@ static node_record_t *_find_node(bitstr_t *nodes,
 		    (!is_it || is_it(node_record_table_ptr[i])))
 			return node_record_table_ptr[i];
 	return NULL;
+}
+
+static bool _is_gone(node_record_t *node_ptr)
+{
+	return drained_by_acrf(node_ptr) && IS_NODE_NO_RESPOND(node_ptr);
+}
+
+/*
+ * A node that ACRF drained and that does not respond will not say that the job
+ * has ended there: said in its place. Not DOWN, which makes 22.05 forget
+ * batch_requeue_fini() for a job that completes.
+ */
+static void _end_on_gone_nodes(job_record_t *job_ptr)
+{
+	node_record_t *node_ptr;
+
+	for (int i = 0; i < node_record_count; i++) {
+		if (!IS_JOB_COMPLETING(job_ptr) ||
+		    !(node_ptr = _find_node(job_ptr->node_bitmap_cg, _is_gone)))
+			return;
+		info("job_submit/acrf: %pJ no longer waits for node %s, which does not respond",
+		     job_ptr, node_ptr->name);
+		job_epilog_complete(job_ptr->job_id, node_ptr->name, 0);
+	}
 }
 
 static bool _on_node_drained_by_acrf(job_record_t *job_ptr)
@@ -180,20 +214,36 @@ static void _hold(job_record_t *job_ptr, const char *reason)
 	info("job_submit/acrf: held %pJ: %s", job_ptr, reason);
 }
 
+/* The node that is to blame, or for a program the first of them */
+static const char *_blamed(bitstr_t *nodes, acrf_cause_t cause)
+{
+	node_record_t *node_ptr =
+		(cause == ACRF_HARDWARE) ? _find_node(nodes, drained_by_acrf) :
+		(cause == ACRF_NODE) ? _find_node(nodes, _is_down) :
+		(cause == ACRF_APPLICATION) ? _find_node(nodes, NULL) : NULL;
+
+	return node_ptr ? node_ptr->name : NULL;
+}
+
 /*
  * Count the requeue of a job that ran on these nodes, and hold the job if it
  * has used up its budget. RET seconds it is to wait
  */
 static int _count(job_record_t *job_ptr, const acrf_site_t *site,
-		  bitstr_t *nodes, acrf_cause_t cause, int status)
+		  const last_run_t *last, time_t ended, bitstr_t *nodes,
+		  acrf_cause_t cause, int status)
 {
-	node_record_t *node_ptr = _find_node(nodes, NULL);
+	acrf_run_t run = {
+		.submitted = last->submitted,
+		.started = last->started,
+		.ended = ended ? ended : job_ptr->details->submit_time,
+		.node = _blamed(nodes, cause),
+	};
 	acrf_requeue_t requeue;
 	int wait_s = 0;
 
 	if (acrf_requeue_count(site, job_ptr->admin_comment,
-			       job_ptr->restart_cnt, cause, status,
-			       node_ptr ? node_ptr->name : NULL,
+			       job_ptr->restart_cnt, cause, status, &run,
 			       &requeue) > 0) {
 		xfree(job_ptr->admin_comment);
 		job_ptr->admin_comment = xstrdup(requeue.comment);
@@ -211,7 +261,7 @@ static bool _program_failed(job_record_t *job_ptr)
 	int status = job_ptr->exit_code;
 
 	return IS_JOB_FAILED(job_ptr) && !IS_JOB_COMPLETING(job_ptr) &&
-	       job_ptr->node_bitmap && (job_ptr->exit_code != NO_VAL) &&
+	       job_ptr->nodes && (job_ptr->exit_code != NO_VAL) &&
 	       ((job_ptr->state_reason == FAIL_EXIT_CODE) ||
 		((job_ptr->state_reason == FAIL_LAUNCH) && WIFSIGNALED(status)));
 }
@@ -228,26 +278,50 @@ static bool _may_be_retried(job_record_t *job_ptr, const acrf_site_t *site)
 			      _exit_status(job_ptr));
 }
 
+/*
+ * The nodes of a job that has ended; to be freed. A slurmctld that was restarted
+ * since then knows them by name only.
+ */
+static bitstr_t *_ended_on(job_record_t *job_ptr)
+{
+	__auto_type hosts = hostlist_create(job_ptr->nodes);
+	bitstr_t *nodes = bit_alloc(node_record_count);
+	char *name;
+
+	while (hosts && (name = hostlist_shift(hosts))) {
+		node_record_t *node_ptr = find_node_record(name);
+
+		if (node_ptr)
+			bit_set(nodes, node_ptr->index);
+		free(name);
+	}
+	if (hosts)
+		hostlist_destroy(hosts);
+	return nodes;
+}
+
 static follow_result_t _retry(job_record_t *job_ptr, follow_t *follow,
 			      const acrf_site_t *site)
 {
 	time_t now = time(NULL);
 	int status = _exit_status(job_ptr), wait_s;
+	time_t ended = job_ptr->end_time;
 
 	/* Seen: when its end was complete, and the last revocation sent */
 	if ((now - job_ptr->end_time < VERDICT_WAIT_S) ||
 	    (seconds_since(&follow->seen) < RELEASE_AFTER_KILL_S))
 		return FOLLOW_ON;
-	if (_on_node_drained_by_acrf(job_ptr))
+	FREE_NULL_BITMAP(follow->run.nodes);
+	follow->run.nodes = _ended_on(job_ptr);
+	if (_find_node(follow->run.nodes, drained_by_acrf))
 		return FOLLOW_LEFT;	/* acrf-healthd's case */
-	FREE_NULL_BITMAP(follow->nodes);
-	follow->nodes = bit_copy(job_ptr->node_bitmap);
 	if (job_requeue(slurm_conf.slurm_user_id, job_ptr->job_id, NULL, false,
 			0) || !IS_JOB_PENDING(job_ptr))
 		return FOLLOW_LEFT;
 	info("job_submit/acrf: requeued %pJ, which had ended with status %d",
 	     job_ptr, status);
-	wait_s = _count(job_ptr, site, follow->nodes, ACRF_APPLICATION, status);
+	wait_s = _count(job_ptr, site, &follow->run, ended, follow->run.nodes,
+			ACRF_APPLICATION, status);
 	_set_begin_time(job_ptr, now, wait_s);
 	last_job_update = now;
 	return FOLLOW_RELEASED;
@@ -258,17 +332,20 @@ extern bool follow_wants(job_record_t *job_ptr, const acrf_site_t *site)
 	if (IS_JOB_FINISHED(job_ptr))
 		return _may_be_retried(job_ptr, site);
 	return _is_coming_back(job_ptr) &&
-	       (IS_JOB_COMPLETING(job_ptr) || _is_held_by_requeue(job_ptr));
+	       (IS_JOB_COMPLETING(job_ptr) || _is_unfinished(job_ptr) ||
+		_is_held_by_requeue(job_ptr));
 }
 
-extern follow_t *follow_create(job_record_t *job_ptr, bitstr_t *nodes)
+extern follow_t *follow_create(job_record_t *job_ptr, const last_run_t *last)
 {
 	follow_t *follow = xmalloc(sizeof(*follow));
 
 	follow->job_id = job_ptr->job_id;
 	follow->restart_cnt = job_ptr->restart_cnt;
-	if (nodes)
-		follow->nodes = bit_copy(nodes);
+	if (last) {
+		follow->run = *last;
+		follow->run.nodes = bit_copy(last->nodes);
+	}
 	clock_gettime(CLOCK_MONOTONIC, &follow->seen);
 	return follow;
 }
@@ -277,7 +354,7 @@ extern void follow_free(void *x)
 {
 	follow_t *follow = x;
 
-	FREE_NULL_BITMAP(follow->nodes);
+	FREE_NULL_BITMAP(follow->run.nodes);
 	xfree(follow);
 }
 
@@ -293,16 +370,20 @@ extern follow_result_t follow_step(follow_t *follow, const acrf_site_t *site,
 		return _retry(job_ptr, follow, site);
 	if (!follow->counted) {
 		bitstr_t *nodes = job_ptr->node_bitmap ? job_ptr->node_bitmap :
-							 follow->nodes;
+							 follow->run.nodes;
 
-		follow->wait_s = _count(job_ptr, site, nodes,
+		follow->wait_s = _count(job_ptr, site, &follow->run,
+					job_ptr->end_time, nodes,
 					_cause(job_ptr, nodes), 0);
 		follow->counted = true;
 	}
+	if (_is_unfinished(job_ptr))
+		batch_requeue_fini(job_ptr);
 	if (!IS_JOB_COMPLETING(job_ptr))
 		return _release(job_ptr, follow, time(NULL), site, pace) ?
 			FOLLOW_RELEASED : FOLLOW_ON;
-	if (!follow->script_killed &&
+	_end_on_gone_nodes(job_ptr);
+	if (IS_JOB_COMPLETING(job_ptr) && !follow->script_killed &&
 	    (seconds_since(&follow->seen) >= acrf_site_kill_wait_s(site)) &&
 	    _on_node_drained_by_acrf(job_ptr))
 		_kill_stubborn(job_ptr, follow);

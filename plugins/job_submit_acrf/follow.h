@@ -36,6 +36,7 @@
 #include "plugins/slurm_compat.h"
 
 #include "plugins/bridge/policy_bridge.h"
+#include "plugins/job_submit_acrf/last_nodes.h"
 
 typedef struct {
 	uint32_t job_id;
@@ -45,7 +46,7 @@ typedef struct {
 	bool script_killed;	/* after its steps */
 	bool counted;
 	int wait_s;		/* after the release: back-off */
-	bitstr_t *nodes;	/* of the last run; NULL: not known */
+	last_run_t run;		/* the last one; nodes NULL: not known */
 } follow_t;
 
 /* How many jobs may be let go now; full at the start */
@@ -67,10 +68,10 @@ extern bool follow_wants(job_record_t *job_ptr, const acrf_site_t *site);
 extern bool follow_is_ours(job_record_t *job_ptr);
 
 /*
- * `nodes` are those of the job's last run, or NULL. Needs the job read lock.
- * Free with follow_free()
+ * `last` is the job's last run, or NULL. Needs the job read lock. Free with
+ * follow_free()
  */
-extern follow_t *follow_create(job_record_t *job_ptr, bitstr_t *nodes);
+extern follow_t *follow_create(job_record_t *job_ptr, const last_run_t *last);
 extern void follow_free(void *follow);
 
 /*

@@ -4,7 +4,7 @@
 typedef struct {
 	uint32_t job_id;
 	uint32_t restart_cnt;
-	bitstr_t *nodes;
+	last_run_t run;
 } entry_t;
 
 typedef struct {
@@ -20,7 +20,7 @@ struct last_nodes {
 static void _free_table(table_t *table)
 {
 	for (int i = 0; i < table->cnt; i++)
-		FREE_NULL_BITMAP(table->entries[i].nodes);
+		FREE_NULL_BITMAP(table->entries[i].run.nodes);
 	xfree(table->entries);
 	memset(table, 0, sizeof(*table));
 }
@@ -59,7 +59,7 @@ extern void last_nodes_begin(last_nodes_t *last)
 	_free_table(&last->next);
 }
 
-extern void last_nodes_note(last_nodes_t *last, job_record_t *job_ptr)
+extern bool last_nodes_note(last_nodes_t *last, job_record_t *job_ptr)
 {
 	entry_t *old = _find(&last->now, job_ptr->job_id);
 	bool runs = IS_JOB_RUNNING(job_ptr) || IS_JOB_SUSPENDED(job_ptr);
@@ -67,20 +67,25 @@ extern void last_nodes_note(last_nodes_t *last, job_record_t *job_ptr)
 		.job_id = job_ptr->job_id,
 		.restart_cnt = job_ptr->restart_cnt,
 	};
+	bool is_new = false;
 
 	if (old && (!runs || (old->restart_cnt == job_ptr->restart_cnt))) {
 		entry = *old;
-		old->nodes = NULL;
-	} else if (runs && job_ptr->node_bitmap) {
-		entry.nodes = bit_copy(job_ptr->node_bitmap);
+		old->run.nodes = NULL;
+	} else if (runs && job_ptr->node_bitmap && job_ptr->details) {
+		entry.run.nodes = bit_copy(job_ptr->node_bitmap);
+		entry.run.started = job_ptr->start_time;
+		entry.run.submitted = job_ptr->details->submit_time;
+		is_new = true;
 	}
-	if (!entry.nodes)
-		return;
+	if (!entry.run.nodes)
+		return false;
 	if (last->next.cnt == last->next.size) {
 		last->next.size = MAX(64, last->next.size * 2);
 		xrecalloc(last->next.entries, last->next.size, sizeof(entry));
 	}
 	last->next.entries[last->next.cnt++] = entry;
+	return is_new;
 }
 
 extern void last_nodes_end(last_nodes_t *last)
@@ -93,12 +98,12 @@ extern void last_nodes_end(last_nodes_t *last)
 	memset(&last->next, 0, sizeof(last->next));
 }
 
-extern bitstr_t *last_nodes_of(last_nodes_t *last, uint32_t job_id)
+extern const last_run_t *last_nodes_of(last_nodes_t *last, uint32_t job_id)
 {
 	entry_t *entry = _find(&last->now, job_id);
 
-	if (!entry || !entry->nodes ||
-	    (bit_size(entry->nodes) != node_record_count))
+	if (!entry || !entry->run.nodes ||
+	    (bit_size(entry->run.nodes) != node_record_count))
 		return NULL;
-	return entry->nodes;
+	return &entry->run;
 }

@@ -4,15 +4,17 @@
  * when it has released one.
  *
  * Cost: one look at each job per RELEASE_SCAN_MS, and only after jobs or nodes
- * changed;
- * the nodes of those that ACRF brings back are remembered, and jobs of interest
- * followed by id. Nothing under the locks but memory.
+ * changed; the nodes of those that ACRF brings back are remembered, and jobs of
+ * interest followed by id. When ACRF drains a node, which a look at the nodes
+ * tells, jobs are about to be requeued or to lose a node: for some seconds all
+ * are then looked at every RELEASE_FOLLOW_MS. Nothing under the locks but memory.
  */
 #include "plugins/job_submit_acrf/release.h"
 
 #include <errno.h>
 #include <pthread.h>
 
+#include "plugins/job_submit_acrf/drained.h"
 #include "plugins/job_submit_acrf/follow.h"
 #include "plugins/job_submit_acrf/history.h"
 #include "plugins/job_submit_acrf/last_nodes.h"
@@ -21,6 +23,7 @@
 
 #define RELEASE_SCAN_MS 500
 #define RELEASE_FOLLOW_MS 100
+#define RELEASE_ALERT_S 3	/* after a drain */
 #define RELEASE_LONG_S 10	/* after this time follow at leisure, */
 #define RELEASE_LONG_MS 1000	/* a process may be stuck in a driver */
 
@@ -38,6 +41,9 @@ typedef struct {
 	struct timespec last_followed; /* when the newest was added */
 	pace_t pace;
 	time_t scanned_update;	/* last_job_update at the last scan */
+	time_t drains_update;	/* last_node_update at the last look for drains */
+	int drained;		/* nodes that ACRF had drained then */
+	struct timespec alert;	/* when there were more of them than before */
 	time_t conf_update;	/* slurm.conf's, then */
 } release_t;
 
@@ -54,6 +60,7 @@ typedef struct {
 	const acrf_site_t *site;
 	uint32_t *losing;	/* job ids */
 	int losing_cnt;
+	bool started;		/* a run not seen before */
 } scan_t;
 
 static int _consider(void *x, void *arg)
@@ -61,22 +68,26 @@ static int _consider(void *x, void *arg)
 	job_record_t *job_ptr = x;
 	scan_t *scan = arg;
 	release_t *release = scan->release;
-	bitstr_t *nodes;
+	const last_run_t *last;
+	follow_t *follow = NULL;
 
 	if (!follow_is_ours(job_ptr))
 		return 0;
-	nodes = last_nodes_of(release->last_nodes, job_ptr->job_id);
-	last_nodes_note(release->last_nodes, job_ptr);
+	last = last_nodes_of(release->last_nodes, job_ptr->job_id);
+	if (follow_wants(job_ptr, scan->site) &&
+	    !list_find_first(release->followed, _find_followed,
+			     &job_ptr->job_id))
+		follow = follow_create(job_ptr, last);
+	/* `last` goes */
+	scan->started |= last_nodes_note(release->last_nodes, job_ptr);
 	if (losses_changed(job_ptr)) {
 		xrecalloc(scan->losing, scan->losing_cnt + 1,
 			  sizeof(*scan->losing));
 		scan->losing[scan->losing_cnt++] = job_ptr->job_id;
 	}
-	if (!follow_wants(job_ptr, scan->site) ||
-	    list_find_first(release->followed, _find_followed,
-			    &job_ptr->job_id))
+	if (!follow)
 		return 0;
-	list_append(release->followed, follow_create(job_ptr, nodes));
+	list_append(release->followed, follow);
 	clock_gettime(CLOCK_MONOTONIC, &release->last_followed);
 	return 0;
 }
@@ -174,7 +185,35 @@ static void _scan(release_t *release)
 	site_unlock();
 	last_nodes_end(release->last_nodes);
 	_unlock(release, locks);
+	/* Backfill does not: a slurmctld that is killed would have forgotten it */
+	if (scan.started)
+		schedule_job_save();
 	_write_losses(release, &scan);
+}
+
+/* As in _scan(), the second of the last look is looked at once more */
+static void _look_for_drains(release_t *release)
+{
+	slurmctld_lock_t locks = { .node = READ_LOCK };
+	int drained = 0;
+
+	if ((last_node_update < release->drains_update) ||
+	    !_lock(release, locks))
+		return;
+	release->drains_update = time(NULL);
+	for (int i = 0; i < node_record_count; i++)
+		drained += node_record_table_ptr[i] &&
+			   drained_by_acrf(node_record_table_ptr[i]);
+	if (drained > release->drained)
+		clock_gettime(CLOCK_MONOTONIC, &release->alert);
+	release->drained = drained;
+	_unlock(release, locks);
+}
+
+static int _scan_ms(release_t *release)
+{
+	return (seconds_since(&release->alert) < RELEASE_ALERT_S) ?
+		RELEASE_FOLLOW_MS : RELEASE_SCAN_MS;
 }
 
 static void _look_at_nodes(release_t *release)
@@ -239,12 +278,13 @@ static void _sleep(release_t *release, int ms)
 	slurm_mutex_unlock(&release->mutex);
 }
 
-static int _pause_ms(release_t *release)
+/* Is it time to look at the followed jobs? */
+static bool _steps_are_due(release_t *release, const struct timespec *stepped)
 {
 	if (!list_count(release->followed))
-		return RELEASE_SCAN_MS;
-	return (seconds_since(&release->last_followed) < RELEASE_LONG_S) ?
-		RELEASE_FOLLOW_MS : RELEASE_LONG_MS;
+		return false;
+	return (seconds_since(&release->last_followed) < RELEASE_LONG_S) ||
+	       (seconds_since(stepped) * 1000 >= RELEASE_LONG_MS);
 }
 
 static void _free(release_t *release)
@@ -259,7 +299,7 @@ static void _free(release_t *release)
 static void *_run(void *arg)
 {
 	release_t *release = arg;
-	struct timespec scanned = { 0 };
+	struct timespec scanned = { 0 }, stepped = { 0 };
 	bool abandoned;
 
 	while (!_stopping(release)) {
@@ -268,13 +308,16 @@ static void *_run(void *arg)
 			history_refresh();
 		if (history_is_due())
 			_look_at_nodes(release);
-		if (seconds_since(&scanned) * 1000 >= RELEASE_SCAN_MS) {
+		_look_for_drains(release);
+		if (seconds_since(&scanned) * 1000 >= _scan_ms(release)) {
 			_scan(release);
 			clock_gettime(CLOCK_MONOTONIC, &scanned);
 		}
-		if (list_count(release->followed))
+		if (_steps_are_due(release, &stepped)) {
 			_step_all(release);
-		_sleep(release, _pause_ms(release));
+			clock_gettime(CLOCK_MONOTONIC, &stepped);
+		}
+		_sleep(release, RELEASE_FOLLOW_MS);
 	}
 
 	slurm_mutex_lock(&release->mutex);

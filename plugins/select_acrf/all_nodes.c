@@ -4,6 +4,7 @@
 #include "plugins/select_acrf/gpu_mask.h"
 #include "plugins/select_acrf/judge.h"
 #include "plugins/select_acrf/ledger.h"
+#include "plugins/select_acrf/node_bits.h"
 
 static bool _takes_gpus(job_record_t *job_ptr)
 {
@@ -14,14 +15,11 @@ static bool _takes_gpus(job_record_t *job_ptr)
 /* Hide what is in quarantine, and leave out nodes that can't be judged yet */
 static void _hide_flagged(const job_test_t *test, gpu_mask_t *mask)
 {
-	bitstr_t *flagged = ledger_flagged();
-	int last = bit_fls(flagged);
-
-	for (int i = bit_ffs(flagged); (i >= 0) && (i <= last); i++) {
+	for_each_set_node(i, ledger_flagged()) {
 		const acrf_node_t *node = ledger_node(i);
 		gres_node_state_t *gres_ns;
 
-		if (!bit_test(flagged, i) || !bit_test(test->bitmap, i))
+		if (!bit_test(test->bitmap, i))
 			continue;
 		/* An exclusive job would get all GPUs of the node */
 		if (node->unready || (node->quarantined &&
@@ -38,15 +36,13 @@ static void _hide_flagged(const job_test_t *test, gpu_mask_t *mask)
 static bitstr_t *_doubtful(const job_test_t *test, bitstr_t *avoided)
 {
 	bitstr_t *flagged = ledger_flagged(), *doubtful = NULL;
-	int last = bit_fls(flagged);
 
 	if (avoided)
 		doubtful = bit_copy(avoided);
-	for (int i = bit_ffs(flagged); (i >= 0) && (i <= last); i++) {
+	for_each_set_node(i, flagged) {
 		const acrf_node_t *node = ledger_node(i);
 
-		if (!bit_test(flagged, i) ||
-		    !(node->suspect ||
+		if (!(node->suspect ||
 		      (node->probation && (test->req_nodes > 1))))
 			continue;
 		if (!doubtful)
@@ -69,12 +65,10 @@ static bool _holds_quarantined(int i)
 
 static bool _job_is_in_the_way(job_record_t *job_ptr)
 {
-	bitstr_t *nodes = job_ptr->node_bitmap;
-	int last = nodes ? bit_fls(nodes) : -1;
-
-	for (int i = nodes ? bit_ffs(nodes) : -1; (i >= 0) && (i <= last); i++)
-		if (bit_test(nodes, i) && _holds_quarantined(i))
-			return true;
+	if (job_ptr->node_bitmap)
+		for_each_set_node(i, job_ptr->node_bitmap)
+			if (_holds_quarantined(i))
+				return true;
 	return false;
 }
 

@@ -224,6 +224,38 @@ extern bitstr_t *job_avoided_nodes(job_record_t *job_ptr)
 	return avoided;
 }
 
+typedef struct {
+	job_record_t *job_ptr;
+	bitstr_t *nodes;
+} siblings_t;
+
+static int _add_sibling(void *x, void *arg)
+{
+	job_record_t *job_ptr = x;
+	siblings_t *siblings = arg;
+
+	if ((job_ptr->array_job_id != siblings->job_ptr->array_job_id) ||
+	    (job_ptr == siblings->job_ptr) || !job_ptr->node_bitmap ||
+	    (!IS_JOB_RUNNING(job_ptr) && !IS_JOB_SUSPENDED(job_ptr)) ||
+	    (bit_size(job_ptr->node_bitmap) != node_record_count))
+		return 0;
+	if (!siblings->nodes)
+		siblings->nodes = bit_alloc(node_record_count);
+	bit_or(siblings->nodes, job_ptr->node_bitmap);
+	return 0;
+}
+
+extern bitstr_t *job_siblings(job_record_t *job_ptr,
+			      const acrf_request_t *request)
+{
+	siblings_t siblings = { .job_ptr = job_ptr };
+
+	if (job_ptr->array_job_id && (request->shape == ACRF_SHAPE_SPREAD) &&
+	    job_list)
+		list_for_each(job_list, _add_sibling, &siblings);
+	return siblings.nodes;
+}
+
 static bool _is_guilty(node_record_t *node_ptr)
 {
 	return IS_NODE_DOWN(node_ptr) || IS_NODE_FAIL(node_ptr) ||

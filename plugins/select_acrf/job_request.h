@@ -23,6 +23,13 @@ extern bool job_request(job_record_t *job_ptr, uint32_t min_nodes,
 /* Bits of the nodes on which the job died or failed before; NULL: none */
 extern bitstr_t *job_avoided_nodes(job_record_t *job_ptr);
 
+/*
+ * Bits of the nodes that other tasks of the job's array run on, when they are
+ * to be spread; NULL: none. Needs the job read lock
+ */
+extern bitstr_t *job_siblings(job_record_t *job_ptr,
+			      const acrf_request_t *request);
+
 /* A job loses its nodes: if ACRF or Slurm took one out of service, note it */
 extern void job_note_guilty_nodes(job_record_t *job_ptr);
 

@@ -2,6 +2,7 @@
 #include "plugins/select_acrf/ledger.h"
 
 #include "plugins/select_acrf/gpu_mask.h"
+#include "plugins/select_acrf/node_bits.h"
 
 #define MOST_GPUS 64
 #define AUDIT_INTERVAL_S 60
@@ -202,16 +203,13 @@ typedef void (*on_node_t)(int node, job_resources_t *job, int n, int by);
 static void _for_nodes(job_record_t *job_ptr, on_node_t on_node, int by)
 {
 	job_resources_t *job = job_ptr->job_resrcs;
-	int last;
+	int n = 0;
 
 	if (!placer || !job || !job->node_bitmap ||
 	    (bit_size(job->node_bitmap) != node_cnt))
 		return;
-	last = bit_fls(job->node_bitmap);
-	for (int i = bit_ffs(job->node_bitmap), n = 0; (i >= 0) && (i <= last);
-	     i++)
-		if (bit_test(job->node_bitmap, i))
-			on_node(i, job, n++, by);
+	for_each_set_node(i, job->node_bitmap)
+		on_node(i, job, n++, by);
 }
 
 static void _count_node(int i, job_resources_t *job, int n, int by)
@@ -320,30 +318,21 @@ extern void ledger_distrust(void)
 
 static void _refresh_flagged(void)
 {
-	int last = bit_fls(flagged);
+	for (int looks = 0; looks < FLAGGED_PER_DECISION; looks++) {
+		int i = next_set_node(flagged, next_flagged);
 
-	for (int looks = 0; (last >= 0) && (looks < FLAGGED_PER_DECISION);
-	     next_flagged++) {
-		if (next_flagged > last) {
-			next_flagged = 0;
-			break;
-		}
-		if (!bit_test(flagged, next_flagged))
-			continue;
-		(void) _read(next_flagged);
-		looks++;
+		next_flagged = i + 1;
+		if (i < 0)	/* the end: the first next time */
+			return;
+		(void) _read(i);
 	}
 }
 
 static void _refresh(void)
 {
-	int first = bit_ffs(dirty), last = bit_fls(dirty);
-
-	for (int i = first; (i >= 0) && (i <= last); i++)
-		if (bit_test(dirty, i))
-			(void) _read(i);
-	if (first >= 0)
-		bit_clear_all(dirty);
+	for_each_set_node(i, dirty)
+		(void) _read(i);
+	bit_clear_all(dirty);
 	_refresh_flagged();
 	for (int i = 0; i < MIN(NODES_PER_DECISION, node_cnt); i++) {
 		next_look = (next_look + 1) % node_cnt;
@@ -353,10 +342,8 @@ static void _refresh(void)
 
 extern void ledger_find_tokens(bitstr_t *bitmap)
 {
-	int last = bit_fls(bitmap);
-
-	for (int i = bit_ffs(bitmap); (i >= 0) && (i <= last); i++)
-		if (bit_test(bitmap, i) && node_record_table_ptr[i] &&
+	for_each_set_node(i, bitmap)
+		if (node_record_table_ptr[i] &&
 		    (node_record_table_ptr[i]->comment || bit_test(flagged, i)))
 			(void) _read(i);
 }

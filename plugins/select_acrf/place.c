@@ -5,6 +5,7 @@
 
 #include "plugins/bridge/place_bridge.h"
 #include "plugins/bridge/policy_bridge.h"
+#include "plugins/complaint.h"
 #include "plugins/select_acrf/all_nodes.h"
 #include "plugins/select_acrf/decisions.h"
 #include "plugins/select_acrf/delegate.h"
@@ -12,9 +13,9 @@
 #include "plugins/select_acrf/job_request.h"
 #include "plugins/select_acrf/judge.h"
 #include "plugins/select_acrf/ledger.h"
+#include "plugins/select_acrf/node_bits.h"
 #include "plugins/select_acrf/refusals.h"
 
-#define COMPLAIN_INTERVAL_S 60
 #define PLAN_PAUSE_S 60		/* after a plan that took too long */
 #define PLAN_ROUNDS 4		/* when nodes turn out to have changed */
 #define LARGE_SHARE 20		/* of the candidates, 1/N: too many to try twice */
@@ -48,44 +49,15 @@ extern void place_configure(void)
 
 static void _complain(const char *what)
 {
-	static time_t said;
-	static int unsaid;
-	time_t now = time(NULL);
+	static complaint_t complaint;
+	int times = complaint_due(&complaint, time(NULL));
 
-	unsaid++;
-	if (now - said < COMPLAIN_INTERVAL_S)
-		return;
-	error("select/acrf: %s; plain cons_tres decides (%d times since last said)",
-	      what, unsaid);
-	said = now;
-	unsaid = 0;
+	if (times)
+		error("select/acrf: %s; plain cons_tres decides (%d times since last said)",
+		      what, times);
 }
 
 /* --- The plan --------------------------------------------------------------*/
-
-/* A bitmap's words; Slurm's bit i is bit i % 64 of word i / 64 */
-static const uint64_t *_words(bitstr_t *bitmap)
-{
-	return bitmap ? (const uint64_t *) (bitmap + BITSTR_OVERHEAD) : NULL;
-}
-
-/* Slurm's own layout of bitmaps, looked at once */
-static bool _words_are_understood(void)
-{
-	static int understood = -1;
-	bitstr_t *bitmap;
-
-	if (understood >= 0)
-		return understood;
-	bitmap = bit_alloc(130);
-	bit_set(bitmap, 1);
-	bit_set(bitmap, 70);
-	bit_set(bitmap, 129);
-	understood = (_words(bitmap)[0] == 2) && (_words(bitmap)[1] == 64) &&
-		     (_words(bitmap)[2] == 2);
-	FREE_NULL_BITMAP(bitmap);
-	return understood;
-}
 
 /* RET true when the plan's nodes are what the engine thinks they are */
 static bool _plan_holds(const acrf_plan_t *plan)
@@ -103,9 +75,9 @@ static int _plan_once(const job_test_t *test, acrf_placer_t *placer,
 {
 	bitstr_t *required = test->job_ptr->details->req_node_bitmap;
 
-	return acrf_placer_plan(placer, request, _words(test->bitmap),
-				_words(required),
-				request->ever ? NULL : _words(avoided), plan);
+	return acrf_placer_plan(placer, request, node_words(test->bitmap),
+				node_words(required),
+				request->ever ? NULL : node_words(avoided), plan);
 }
 
 /* RET true with a plan; false when cons_tres shall look at all nodes */
@@ -255,6 +227,28 @@ static void _forget_old_gres(const job_test_t *test)
 		FREE_NULL_LIST(job_ptr->gres_list_alloc);
 }
 
+/* RET the nodes to take only when nothing else fits; NULL: none */
+static bitstr_t *_avoided(const job_test_t *test, acrf_placer_t *placer,
+			  const acrf_request_t *request)
+{
+	job_record_t *job_ptr = test->job_ptr;
+	bitstr_t *avoided = NULL, *siblings;
+
+	if (request->ever)
+		return NULL;
+	if (job_ptr->restart_cnt)
+		avoided = job_avoided_nodes(job_ptr);
+	if ((siblings = job_siblings(job_ptr, request))) {
+		if (!avoided)
+			avoided = bit_alloc(node_record_count);
+		(void) acrf_placer_keep_apart(placer, _words(test->bitmap),
+					      _words(siblings),
+					      (uint64_t *) _words(avoided));
+		FREE_NULL_BITMAP(siblings);
+	}
+	return avoided;
+}
+
 static int _decide(const job_test_t *test, decision_t *decision)
 {
 	job_record_t *job_ptr = test->job_ptr;
@@ -267,7 +261,7 @@ static int _decide(const job_test_t *test, decision_t *decision)
 	decision->outcome = "off";
 	/* 24.11 asks for a place for a reservation with a job without number */
 	if (!site.placement || !job_ptr->job_id || !job_ptr->details ||
-	    !test->bitmap || !_words_are_understood() ||
+	    !test->bitmap || !node_words_are_understood() ||
 	    (bit_size(test->bitmap) != node_record_count))
 		return judge(test, test->bitmap, test->preemptee_candidates,
 			      decision);
@@ -284,8 +278,7 @@ static int _decide(const job_test_t *test, decision_t *decision)
 			   test->req_nodes, &site, &request) &&
 	       (time(NULL) >= paused_until) && !acrf_is_later(test->will_run);
 	request.ever = (test->mode == SELECT_MODE_TEST_ONLY);
-	if (!request.ever && job_ptr->restart_cnt)
-		avoided = job_avoided_nodes(job_ptr);
+	avoided = _avoided(test, placer, &request);
 	if (plan)
 		rc = _try_plan(test, placer, &request, avoided, decision);
 	if (rc != SLURM_SUCCESS) {

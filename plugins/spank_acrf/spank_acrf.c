@@ -14,6 +14,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,8 +25,10 @@
 #include "plugins/bridge/policy_bridge.h"
 
 #define EXPORT __attribute__((visibility("default")))
-#define SRUN_WAIT_MS 500
+#define SRUN_WAIT_MS 2000	/* its tasks' slurmstepds may take a second */
 #define SRUN_POLL_MS 10
+#define GROUP_WAIT_MS 300
+#define GROUP_POLL_MS 5
 #define LONGEST_LIST 65536	/* of node names, compressed */
 #define PASSED_OPTION "_SLURM_SPANK_OPTION_acrf_acrf_"
 #define LEAKED_OPTION "SLURM_SPANK__SLURM_SPANK_OPTION_acrf_acrf_"
@@ -332,12 +335,26 @@ static bool _srun_is_left(pid_t group)
 }
 
 /*
- * slurmstepd of a batch script, which has ended; next it kills what the script
- * left behind. A job that is requeued gets SIGTERM everywhere: the shell ends
- * of it at once, while srun still waits for its tasks to end, and would be
- * killed. The slurmstepds of those tasks would then try for more than two
- * seconds to reach it, and the job could not start again before. So srun gets
- * the moment that it needs.
+ * A task's children die of the same signal as the task, some milliseconds
+ * later; a slurmstepd that finds one left then looks again only after a second.
+ * So it gets to look when they are gone.
+ */
+static void _let_group_end(pid_t group)
+{
+	static int waited_ms;	/* for all tasks of this slurmstepd */
+
+	for (; (waited_ms < GROUP_WAIT_MS) && !kill(-group, 0);
+	     waited_ms += GROUP_POLL_MS)
+		usleep(GROUP_POLL_MS * 1000);
+}
+
+/*
+ * slurmstepd, when a task or the batch script has ended. A job that is requeued
+ * gets SIGTERM everywhere: the shell of the script ends of it at once, while
+ * srun still waits for its tasks to end, and would be killed with what else the
+ * script left behind. The slurmstepds of those tasks would then try for more
+ * than two seconds to reach it, and the job could not start again before. So
+ * srun gets the moment that it needs.
  */
 EXPORT int slurm_spank_task_exit(spank_t sp, int ac, char **av)
 {
@@ -345,15 +362,17 @@ EXPORT int slurm_spank_task_exit(spank_t sp, int ac, char **av)
 	int status = 0;
 	pid_t pid = 0;
 
-	if (!_is_batch_script(sp) ||
-	    (spank_getenv(sp, "ACRF_JOB_POLICY", policy, sizeof(policy)) !=
+	if ((spank_getenv(sp, "ACRF_JOB_POLICY", policy, sizeof(policy)) !=
 	     ESPANK_SUCCESS) ||
 	    (spank_get_item(sp, S_TASK_EXIT_STATUS, &status) !=
 	     ESPANK_SUCCESS) || !status ||
-	    (spank_get_item(sp, S_TASK_PID, &pid) != ESPANK_SUCCESS))
+	    (spank_get_item(sp, S_TASK_PID, &pid) != ESPANK_SUCCESS) ||
+	    (pid <= 1))
 		return ESPANK_SUCCESS;
-	for (int ms = 0; (ms < SRUN_WAIT_MS) && _srun_is_left(pid);
-	     ms += SRUN_POLL_MS)
-		usleep(SRUN_POLL_MS * 1000);
+	if (_is_batch_script(sp))
+		for (int ms = 0; (ms < SRUN_WAIT_MS) && _srun_is_left(pid);
+		     ms += SRUN_POLL_MS)
+			usleep(SRUN_POLL_MS * 1000);
+	_let_group_end(pid);
 	return ESPANK_SUCCESS;
 }

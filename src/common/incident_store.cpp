@@ -57,6 +57,7 @@ Incident parse_incident(const json& record) {
   if (record.contains("job")) root.job = record.at("job").get<std::uint64_t>();
   if (record.contains("user")) root.user = record.at("user").get<std::uint64_t>();
   root.step = record.value("step", "");
+  root.shared = record.value("shared", "");
   if (record.contains("gpu_index")) incident.gpu_index = record.at("gpu_index").get<int>();
   incident.node_gpus = record.value("node_gpus", 0);
   if (record.contains("quarantined_gpu"))
@@ -94,6 +95,7 @@ std::string to_json(const Incident& incident) {
   if (root.job) record["job"] = *root.job;
   if (root.user) record["user"] = *root.user;
   if (!root.step.empty()) record["step"] = root.step;
+  if (!root.shared.empty()) record["shared"] = root.shared;
   record["state"] = health_state(root.verdict, root.xid);
   if (incident.gpu_index) record["gpu_index"] = *incident.gpu_index;
   record["node_gpus"] = incident.node_gpus;

@@ -19,6 +19,10 @@
 namespace acrf {
 namespace {
 
+constexpr std::uint32_t kAway = NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_DOWN |
+                                NODE_STATE_POWER_DOWN | NODE_STATE_POWERING_UP |
+                                NODE_STATE_POWER_UP | NODE_STATE_REBOOT_ISSUED | NODE_STATE_MAINT;
+
 JobState state_of(const slurm_job_info_t& job) {
   switch (job.job_state & JOB_STATE_BASE) {
     case JOB_PENDING: return JobState::kPending;
@@ -44,6 +48,7 @@ JobView view_of(const slurm_job_info_t& job) {
   view.id = JobId{job.job_id};
   view.state = state_of(job);
   view.on_node = true;
+  view.completing = (job.job_state & JOB_COMPLETING) != 0;
   view.end_unix_s = job.end_time;
   view.restarts = job.restart_cnt;
   const int status = static_cast<int>(job.exit_code);
@@ -155,6 +160,8 @@ Result<NodeView> SlurmClient::node(const std::string& name) {
   view.reason = record.reason ? record.reason : "";
   view.controller_started_unix_s = *started;
   const auto base = record.node_state & NODE_STATE_BASE;
+  view.down = base == NODE_STATE_DOWN;
+  view.away = (record.node_state & kAway) != 0;
   view.busy = base == NODE_STATE_ALLOCATED || base == NODE_STATE_MIXED ||
               (record.node_state & NODE_STATE_COMPLETING) != 0;
   view.gpus_used = gpus_used_in_gres(record.gres_used ? record.gres_used : "");
@@ -263,6 +270,23 @@ Status SlurmClient::requeue(JobId job, bool hold) {
   if (code != SLURM_SUCCESS)
     return slurm_error("requeue job " + std::to_string(job.value),
                        code == SLURM_ERROR ? errno : code);
+  return Done{};
+}
+
+Result<bool> SlurmClient::is_held(JobId job) {
+  const auto answer = load_job(job);
+  if (!answer) return answer.error();
+  const auto& record = (*answer)->job_array[0];
+  return state_of(record) == JobState::kPending && record.priority == 0;
+}
+
+Status SlurmClient::release(JobId job) {
+  job_desc_msg_t update;
+  slurm_init_job_desc_msg(&update);
+  update.job_id = job.value;
+  update.priority = INFINITE;
+  if (slurm_update_job(&update) != SLURM_SUCCESS)
+    return slurm_error("release job " + std::to_string(job.value), errno);
   return Done{};
 }
 

@@ -24,6 +24,12 @@ struct JobOnNode {
   GpuMask gpus = 0;     // in Slurm's numbers
 };
 
+struct NodePlace {
+  std::string address;  // numeric
+  int slurmd_port = 0;
+  bool has_gpus = false;
+};
+
 class SlurmClient {
  public:
   SlurmClient();
@@ -49,6 +55,13 @@ class SlurmClient {
   // Where others reach the node.
   Result<std::string> address_of(const std::string& node);
 
+  // Of all partitions, in no order: one small answer however many nodes there are.
+  Result<std::vector<std::string>> node_names();
+  // Where the node's slurmd is. Looks a host name up, which may take its time.
+  Result<NodePlace> place_of_node(const std::string& node);
+  // slurm.conf's AuthInfo.
+  Result<std::string> auth_info();
+
   // In Slurm's order; none while the job has no nodes.
   Result<std::vector<std::string>> nodes_of_job(JobId job);
 
@@ -71,6 +84,11 @@ class SlurmClient {
   Status drain(const std::string& node, const std::optional<std::string>& reason,
                const ChangeToken& change = nullptr);
 
+  // What slurmctld would find out by itself, later; it takes it back when the node responds.
+  Status say_not_responding(const std::string& node);
+  // Slurm requeues or ends the jobs of a node that goes down. State DRAIN and the reason stay.
+  Status down(const std::string& node);
+
   // Ends a drain. Its reason goes with it.
   Status resume(const std::string& node, const ChangeToken& change = nullptr);
 
@@ -91,6 +109,10 @@ class SlurmClient {
 
   // Batch jobs only, running or just ended; a held requeue waits for `scontrol release`.
   Status requeue(JobId job, bool hold);
+
+  // A job that waits to be released.
+  Result<bool> is_held(JobId job);
+  Status release(JobId job);
 };
 
 }  // namespace acrf

@@ -156,6 +156,18 @@ Status SlurmClient::drain(const std::string& node, const std::optional<std::stri
   return update.send("drain");
 }
 
+Status SlurmClient::say_not_responding(const std::string& node) {
+  NodeUpdate update(node);
+  update.set_state(NODE_STATE_NO_RESPOND);
+  return update.send("call not responding");
+}
+
+Status SlurmClient::down(const std::string& node) {
+  NodeUpdate update(node);
+  update.set_state(NODE_STATE_DOWN);
+  return update.send("set down");
+}
+
 Status SlurmClient::resume(const std::string& node, const ChangeToken& change) {
   NodeUpdate update(node);
   update.set_state(NODE_RESUME);

@@ -10,6 +10,7 @@ namespace acrf {
 namespace {
 
 constexpr std::int64_t kHour_s = 3600;
+constexpr std::string_view kDriver = "driver-";
 
 bool is_of(const FleetNode& node, const ResetScope& scope) {
   return scope.partition.empty() || std::find(node.partitions.begin(), node.partitions.end(),
@@ -17,10 +18,28 @@ bool is_of(const FleetNode& node, const ResetScope& scope) {
 }
 
 bool is_of(const std::optional<HealthMark>& mark, const ResetScope& scope) {
-  return mark && (scope.fault_class.empty() || mark->fault_class == scope.fault_class);
+  return mark &&
+         (scope.fault_class.empty() || class_in_cause(mark->fault_class) == scope.fault_class);
 }
 
 }  // namespace
+
+std::string cause_of(std::string_view fault_class, std::string_view shared) {
+  return std::string(fault_class) + (shared.empty() ? "" : "@" + std::string(shared));
+}
+
+std::string_view class_in_cause(std::string_view cause) { return cause.substr(0, cause.find('@')); }
+
+std::string_view origin_in_cause(std::string_view cause) {
+  const auto at = cause.find('@');
+  if (at == std::string_view::npos) return {};
+  const auto shared = cause.substr(at + 1);
+  return starts_with(shared, kDriver) ? cause : shared;
+}
+
+bool is_of_new_driver(std::string_view origin) {
+  return origin.find("@" + std::string(kDriver)) != std::string_view::npos;
+}
 
 std::optional<HealthMark> counted_act(const FleetNode& node) {
   auto act = node.token.acted;
@@ -51,7 +70,11 @@ std::vector<HealthMark> signs_of_fault(const FleetNode& node, std::int64_t now_u
   std::vector<HealthMark> signs;
   if (node.token.braked) signs.push_back(*node.token.braked);
   if (is_live_claim(node, now_unix_s)) signs.push_back(*node.token.claim);
-  if (auto act = act_of_last_hour(node, now_unix_s)) signs.push_back(std::move(*act));
+  if (auto act = counted_act(node)) {
+    const bool is_of_driver = is_of_new_driver(origin_in_cause(act->fault_class));
+    if (now_unix_s - act->unix_s < (is_of_driver ? 24 * kHour_s : kHour_s))
+      signs.push_back(std::move(*act));
+  }
   return signs;
 }
 
@@ -62,9 +85,10 @@ bool shows_fault(const FleetNode& node, std::string_view fault_class, std::int64
 }
 
 bool has_shared_cause(std::string_view fault_class) {
-  constexpr std::string_view kPrefixes[] = {"fs_",     "ib_",       "nic_",        "link_",
-                                            "fabric_", "nvswitch_", "cooling_",    "power_",
-                                            "thermal", "hw_slow",   "temperature_"};
+  fault_class = class_in_cause(fault_class);
+  constexpr std::string_view kPrefixes[] = {"fs_",     "ib_",       "nic_",         "link_",
+                                            "fabric_", "nvswitch_", "cooling_",     "power_",
+                                            "thermal", "hw_slow",   "temperature_", "node_lost"};
   return fault_class == "recovery_imex" ||
          std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
                      [&](std::string_view prefix) { return starts_with(fault_class, prefix); });

@@ -17,6 +17,19 @@ inline constexpr std::int64_t kClaimLives_s = 120;
 // Its owner uses it within this time of having written it, by its own steady clock, or claims anew.
 inline constexpr std::int64_t kClaimUse_s = 20;
 
+// --- Cause
+// ----------------------------------------------------------------------------------------- A
+// mark's class may be followed by what the node has in common with others and what may be to blame:
+// "gsp@driver-570.86.10", "fs_hung@/scratch". Such a cause is what a node wishes to act on.
+
+std::string cause_of(std::string_view fault_class, std::string_view shared);
+std::string_view class_in_cause(std::string_view cause);
+
+// Nodes whose causes have the same origin have one cause: one file system, whatever it does to
+// them; one class of faults since a change of the driver. Empty: they share nothing.
+std::string_view origin_in_cause(std::string_view cause);
+bool is_of_new_driver(std::string_view origin);
+
 // --- Reading -------------------------------------------------------------------------------------
 
 // The act that counts: the token's, or where a drain of ACRF's has lost its token, the drain's own
@@ -29,7 +42,8 @@ bool is_held_drained(const FleetNode& node);
 
 bool is_live_claim(const FleetNode& node, std::int64_t now_unix_s);
 
-// Acts of the last hour, claims and wishes that are held: what says that the node has a fault.
+// Acts of the last hour (of the last day where the driver is new), claims and wishes that are held:
+// what says that the node has a fault.
 std::vector<HealthMark> signs_of_fault(const FleetNode& node, std::int64_t now_unix_s);
 bool shows_fault(const FleetNode& node, std::string_view fault_class, std::int64_t now_unix_s);
 

@@ -117,24 +117,34 @@ std::vector<std::string> busiest_window(const Fleet& fleet,
   return names;
 }
 
-// A fault of this class, or with an empty class any, on nodes of this switch, or with an empty
-// switch any. `wish`, which may be null, is one more sign.
+constexpr int kNewDriver_s = 24 * 3600;
+
+bool belongs(const HealthMark& sign, Brake brake, std::string_view group) {
+  if (brake == Brake::kCommonClass) return class_in_cause(sign.fault_class) == group;
+  if (brake == Brake::kCommonOrigin) return origin_in_cause(sign.fault_class) == group;
+  return true;
+}
+
+// Faults of this class or of this origin anywhere, or any faults on nodes of this switch. `wish`,
+// which may be null, is one more sign.
 BrakeState common_cause(const Config& config, const Fleet& fleet, Brake brake,
                         const std::string& group, const Wish* wish) {
-  BrakeState state{brake, group, {}, config.common_cause_nodes - 1, config.common_cause_time_s, 0};
-  const bool by_class = brake == Brake::kCommonClass;
+  const bool is_driver = brake == Brake::kCommonOrigin && is_of_new_driver(group);
+  const int window_s = is_driver ? kNewDriver_s : config.common_cause_time_s;
+  BrakeState state{brake, group, {}, config.common_cause_nodes - 1, window_s, 0};
   std::vector<std::pair<std::int64_t, std::size_t>> marks;
   for (std::size_t i = 0; i < fleet.nodes.size(); ++i) {
     const auto& node = fleet.nodes[i];
     const bool wishes = wish && node.name == wish->node;
-    if ((!node.has_gpus && !wishes) || (!by_class && node.leaf != group)) continue;
+    if ((!node.has_gpus && !wishes) || (brake == Brake::kCommonSwitch && node.leaf != group))
+      continue;
     ++state.total;
     for (const auto& sign : signs_of_fault(node, fleet.now_unix_s))
-      if (!by_class || sign.fault_class == group) marks.emplace_back(sign.unix_s, i);
+      if (belongs(sign, brake, group)) marks.emplace_back(sign.unix_s, i);
     if (wishes && !shows_fault(node, wish->fault_class, fleet.now_unix_s))
       marks.emplace_back(fleet.now_unix_s, i);
   }
-  state.nodes = busiest_window(fleet, std::move(marks), config.common_cause_time_s);
+  state.nodes = busiest_window(fleet, std::move(marks), window_s);
   return state;
 }
 
@@ -195,8 +205,13 @@ std::vector<Budget> budgets_of(const Config& config, const Fleet& fleet, const F
 std::optional<BrakeState> frozen(const Config& config, const Fleet& fleet, const FleetNode& node,
                                  const Wish& wish) {
   if (config.common_cause_nodes <= 0) return std::nullopt;
-  auto state = common_cause(config, fleet, Brake::kCommonClass, wish.fault_class, &wish);
+  auto state = common_cause(config, fleet, Brake::kCommonClass,
+                            std::string(class_in_cause(wish.fault_class)), &wish);
   if (state.counted() > state.limit) return state;
+  if (const std::string origin(origin_in_cause(wish.fault_class)); !origin.empty()) {
+    state = common_cause(config, fleet, Brake::kCommonOrigin, origin, &wish);
+    if (state.counted() > state.limit) return state;
+  }
   if (node.leaf.empty()) return std::nullopt;
   state = common_cause(config, fleet, Brake::kCommonSwitch, node.leaf, &wish);
   if (state.counted() > state.limit) return state;
@@ -208,7 +223,9 @@ void add_common_causes(const Config& config, const Fleet& fleet, std::vector<Bra
   std::set<std::pair<Brake, std::string>> groups;
   for (const auto& node : fleet.nodes)
     for (const auto& sign : signs_of_fault(node, fleet.now_unix_s)) {
-      groups.emplace(Brake::kCommonClass, sign.fault_class);
+      groups.emplace(Brake::kCommonClass, class_in_cause(sign.fault_class));
+      if (const auto origin = origin_in_cause(sign.fault_class); !origin.empty())
+        groups.emplace(Brake::kCommonOrigin, origin);
       if (!node.leaf.empty()) groups.emplace(Brake::kCommonSwitch, node.leaf);
     }
   for (const auto& [brake, group] : groups)
@@ -262,6 +279,7 @@ std::string_view name_of(Brake brake) {
     case Brake::kSwitchHour: return "switch-hour";
     case Brake::kCommonClass: return "common-class";
     case Brake::kCommonSwitch: return "common-switch";
+    case Brake::kCommonOrigin: return "common-origin";
   }
   return "unknown";
 }
@@ -285,6 +303,9 @@ std::string sentence_of(const BrakeState& state) {
       return std::to_string(state.counted()) + " nodes with " + state.group + window;
     case Brake::kCommonSwitch:
       return part + "nodes of switch " + state.group + " with faults" + window;
+    case Brake::kCommonOrigin:
+      return std::to_string(state.counted()) + " nodes with " +
+             (is_of_new_driver(state.group) ? "" : "faults of ") + state.group + window;
   }
   return part;
 }

@@ -32,13 +32,14 @@ enum class Brake {
   kSwitchHour,        // MaxDrainsPerSwitch
   kCommonClass,       // CommonCauseNodes: one class, anywhere
   kCommonSwitch,      // CommonCauseNodes: one switch, any class
+  kCommonOrigin,      // CommonCauseNodes: one file system; one class after a change of the driver
 };
 std::string_view name_of(Brake brake);  // "partition-hour", ...
 
 // One brake at one moment.
 struct BrakeState {
   Brake brake = Brake::kFloor;
-  std::string group;               // partition, switch or class; empty: the cluster
+  std::string group;               // partition, switch, class or origin; empty: the cluster
   std::vector<std::string> nodes;  // those that are counted
   int limit = 0;                   // the most that may be counted
   int window_s = 0;                // of common causes: CommonCauseTime
@@ -53,7 +54,7 @@ std::string sentence_of(const BrakeState& state);
 // Who wants to act, and why.
 struct Wish {
   std::string node;
-  std::string fault_class;
+  std::string fault_class;  // or a cause, as core/brake_marks.h has it
 };
 
 enum class Permission {

@@ -210,6 +210,16 @@ const std::vector<Setting>& settings() {
       {"AdviceModel", &Config::advice_model, 0, 0, "The model's name at the endpoint."},
       {"AdviceKeyFile", &Config::advice_key_file, 0, 0,
        "File with the endpoint's key, readable by root only. Empty: no key is sent."},
+      {"PeerPortOffset", &Config::peer_port_offset, 0, 60000,
+       "acrf-healthd answers its neighbours at slurmd's port plus this number, and watches four of "
+       "them there: a node of which neither acrf-healthd nor slurmd answers is drained and set "
+       "down. 0: neighbours are not watched."},
+      {"PeerSilence", &Config::peer_silence_s, 1, 600,
+       "Seconds that a neighbour's acrf-healthd is silent before its slurmd is looked at, and "
+       "again that slurmd does not answer either before the node is lost."},
+      {"SlurmdSilence", &Config::slurmd_silence_s, 0, 3600,
+       "Seconds that this node's own slurmd takes connections without serving them before it is "
+       "called hung and the node is drained and set down. 0: slurmd is not asked."},
       {"GpuQuarantine", &Config::gpu_quarantine, 0, 0,
        "on: a fault of one GPU takes that GPU from the jobs and its node serves on; needs "
        "select/acrf "
@@ -294,7 +304,9 @@ const std::vector<Setting>& settings() {
        "for the fabric, power, cooling or a file system."},
       {"CommonCauseNodes", &Config::common_cause_nodes, 0, 1000000,
        "When so many nodes have a fault of one class within CommonCauseTime, or so many of one "
-       "switch any fault, it is no fault of the nodes: ACRF drains none of them. 0: never."},
+       "switch any fault, or faults of one file system, or within a day of a change of the GPU "
+       "driver faults of one class, it is no fault of the nodes: ACRF drains none of them. "
+       "0: never."},
       {"CommonCauseTime", &Config::common_cause_time_s, 1, 3600, "Seconds, for CommonCauseNodes."},
   };
   return kSettings;

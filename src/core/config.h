@@ -40,6 +40,9 @@ struct Config {
   std::string node_root;
   std::string advice_url, advice_model, advice_key_file;
   std::string advice_api = "openai";
+  int peer_port_offset = 3;
+  int peer_silence_s = 3;
+  int slurmd_silence_s = 10;
   bool gpu_quarantine = false;
   std::string reset_program, reboot_program, test_program, replace_program;
   int reset_time_limit_s = 120;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/comment_word.h"
 #include "core/hostlist.h"
 #include "core/placement.h"
 #include "core/rank_order.h"
@@ -86,15 +87,7 @@ std::optional<LauncherWord> find_launcher(std::string_view comment) {
 }
 
 std::string with_launcher(std::string_view comment, const std::optional<LauncherWord>& word) {
-  std::string text;
-  const auto append = [&](std::string_view piece) {
-    if (!text.empty() && !piece.empty()) text += ' ';
-    text += piece;
-  };
-  for (const auto piece : split(comment, ' '))
-    if (!starts_with(piece, kLauncherPrefix)) append(piece);
-  if (word) append(to_word(*word));
-  return text;
+  return with_word(comment, kLauncherPrefix, word ? to_word(*word) : "");
 }
 
 std::vector<std::string> find_lost_nodes(std::string_view admin_comment) {

@@ -73,6 +73,9 @@ struct Event {
   std::optional<std::uint64_t> pid;        // of the process that the line names
   std::optional<std::uint64_t> job, user;  // who had the GPU then; nothing: not known
   std::string step;                        // of the job: "0", "batch"; empty: not known
+  // What other nodes have too and what may be to blame: "/scratch", a file system, or
+  // "driver-570.86.10", a driver that is not a day old here. Empty: nothing that is known.
+  std::string shared;
 };
 
 // "0000:1a:00", or the part of the node.

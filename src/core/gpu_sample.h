@@ -6,6 +6,10 @@
 // "xids" (numbers), "links" (objects with "link" and the names in link_reading_names()), "blocks"
 // ({"name", "corrected", "uncorrected"}) and "incidents" ({"system", "failed", "code", "text"}).
 // A key that is absent is unknown: the library lacks the call, or the GPU does not support it.
+//
+// Where only changes are asked for, a GPU that is as it was at the last request is its index alone,
+// and one that has changed has "changed": true, its index, and the keys that differ, null for what
+// is unknown now; of its links those that differ.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +31,8 @@ struct LinkSample {
   Reading recovery;
   Reading recovery_failed;
   Reading symbol_errors;
+
+  bool operator==(const LinkSample&) const = default;
 };
 
 // Error counts of one part of an AMD or Intel GPU.
@@ -34,6 +40,8 @@ struct BlockSample {
   std::string name;
   Reading corrected;
   Reading uncorrected;
+
+  bool operator==(const BlockSample&) const = default;
 };
 
 // What DCGM's health watches hold against a GPU.
@@ -42,6 +50,8 @@ struct HealthIncident {
   bool failed = false;
   std::uint64_t code = 0;  // DCGM's own
   std::string text;
+
+  bool operator==(const HealthIncident&) const = default;
 };
 
 struct GpuSample {

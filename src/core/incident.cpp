@@ -104,6 +104,14 @@ std::optional<Phase> parse_phase(std::string_view name) {
   return std::nullopt;
 }
 
+Incident incident_of(const std::string& node, const Event& event) {
+  Incident incident;
+  incident.id = incident_id(node, event);
+  incident.node = node;
+  incident.root = event;
+  return incident;
+}
+
 std::string drain_reason(const Incident& incident) {
   const auto& verdict = incident.root.verdict;
   return std::string(kReasonPrefix) + verdict.fault_class + " " + place_of(incident.root) + " " +
@@ -158,9 +166,7 @@ void IncidentTracker::forget_oldest() {
 Change IncidentTracker::open(const Event& event) {
   Burst burst;
   auto& incident = burst.incident;
-  incident.id = incident_id(node_, event);
-  incident.node = node_;
-  incident.root = event;
+  incident = incident_of(node_, event);
   incident.lines = 0;
   burst.last_event_s = event.unix_s;
   burst.evacuated = evacuates(event.verdict);
@@ -315,8 +321,7 @@ void IncidentTracker::note_return(const std::string& id, std::int64_t unix_s) {
 }
 
 void IncidentTracker::forget_acting() {
-  std::erase_if(bursts_,
-                [](const Burst& burst) { return evacuates(burst.incident.root.verdict); });
+  std::erase_if(bursts_, [](const Burst& burst) { return evacuates(burst.incident.root.verdict); });
 }
 
 std::vector<Incident> IncidentTracker::incidents() const {

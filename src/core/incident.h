@@ -48,6 +48,9 @@ struct Incident {
   std::vector<std::string> places;      // where, the first one first
 };
 
+// A new one, with its lasting name.
+Incident incident_of(const std::string& node, const Event& event);
+
 // "ACRF: gpu_lost 0000:1a:00 reboot_node [id]"
 std::string drain_reason(const Incident& incident);
 

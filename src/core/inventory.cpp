@@ -7,8 +7,29 @@
 
 namespace acrf {
 
+namespace {
+
+int counted(const NodeState& state, GpuMask gpus) {
+  return state.plannable ? std::min(std::popcount(gpus), Inventory::kMostGpus) : 0;
+}
+
+int free_count(const NodeState& state) { return counted(state, state.healthy_free()); }
+
+int able_count(const NodeState& state) {
+  return counted(state, state.gpus & ~state.health.quarantined);
+}
+
+// `sets` hold the nodes with at least so many GPUs: only those between the two counts change.
+void recount(std::vector<NodeSet>& sets, int position, int before, int after) {
+  for (int gpus = std::min(before, after) + 1; gpus <= std::max(before, after); ++gpus)
+    sets[static_cast<std::size_t>(gpus)].put(position, after > before);
+}
+
+}  // namespace
+
 Inventory::Inventory(int nodes)
     : nodes_(static_cast<std::size_t>(nodes)),
+      healthy_free_(static_cast<std::size_t>(nodes)),
       free_(kMostGpus + 1, NodeSet(nodes)),
       able_(kMostGpus + 1, NodeSet(nodes)),
       untouched_(nodes),
@@ -34,12 +55,8 @@ const NodeSet* Inventory::of_type(std::uint32_t type) const {
 void Inventory::set(int position, const NodeState& state) {
   NodeState& kept = nodes_[static_cast<std::size_t>(position)];
   const bool plans = state.plannable;
-  const int free = plans ? std::popcount(state.healthy_free()) : 0;
-  const int able = plans ? std::popcount(state.gpus & ~state.health.quarantined) : 0;
-  for (int gpus = 1; gpus <= kMostGpus; ++gpus) {
-    free_[static_cast<std::size_t>(gpus)].put(position, free >= gpus);
-    able_[static_cast<std::size_t>(gpus)].put(position, able >= gpus);
-  }
+  recount(free_, position, free_count(kept), free_count(state));
+  recount(able_, position, able_count(kept), able_count(state));
   if (kept.type != state.type || !types_.contains(state.type)) {
     if (const auto old = types_.find(kept.type); old != types_.end()) old->second.clear(position);
     types_.try_emplace(state.type, NodeSet(size())).first->second.set(position);
@@ -63,6 +80,7 @@ void Inventory::set(int position, const NodeState& state) {
     }
   }
   kept = state;
+  healthy_free_[static_cast<std::size_t>(position)] = state.healthy_free();
 }
 
 }  // namespace acrf

@@ -37,6 +37,10 @@ class Inventory {
   int size() const { return static_cast<int>(nodes_.size()); }
   const NodeState& node(int position) const { return nodes_[static_cast<std::size_t>(position)]; }
   void set(int position, const NodeState& state);
+  // node(position).healthy_free(), where those of neighbours lie side by side.
+  GpuMask healthy_free(int position) const {
+    return healthy_free_[static_cast<std::size_t>(position)];
+  }
 
   // Nodes whose GPUs are linked alike share a kind.
   int add_kind(GpuGroups groups);
@@ -65,6 +69,7 @@ class Inventory {
 
  private:
   std::vector<NodeState> nodes_;
+  std::vector<GpuMask> healthy_free_;
   std::deque<GpuGroups> kinds_;
   std::vector<NodeSet> free_, able_;
   std::map<std::uint32_t, NodeSet> types_;

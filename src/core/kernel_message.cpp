@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "core/kernel_message.h"
 
+#include <algorithm>
+
 #include "core/text.h"
 
 namespace acrf {
 namespace {
+
+constexpr std::size_t kLongestName = 15;  // of a process in Linux
 
 struct Driver {
   std::string_view word;     // what the message opens with
@@ -98,14 +102,27 @@ std::optional<KernelMessage> split_drm(std::string_view message) {
   return KernelMessage{subject, {}, rest, false};
 }
 
-// "python3[1234]: text", about a process.
+// "python3[1234]: text" and "python3[1234] text", about a process.
 std::optional<std::string_view> after_process(std::string_view message) {
-  const auto mark = message.substr(0, 64).find("]: ");
-  if (mark == std::string_view::npos) return std::nullopt;
-  const auto open = message.substr(0, mark).rfind('[');
-  if (open == std::string_view::npos || open == 0 || open > 15) return std::nullopt;
-  if (!parse_unsigned(message.substr(open + 1, mark - open - 1))) return std::nullopt;
-  return message.substr(mark + 3);
+  for (auto open = message.substr(0, kLongestName + 1).find('[', 1); open != std::string_view::npos;
+       open = message.substr(0, kLongestName + 1).find('[', open + 1)) {
+    auto rest = message.substr(open + 1);
+    if (!take_unsigned(rest) || !take_prefix(rest, "]")) continue;
+    if (take_prefix(rest, ": ") || take_prefix(rest, " ")) return rest;
+  }
+  return std::nullopt;
+}
+
+// "NAME invoked oom-killer: ...": what the kernel says of a process that it names first.
+bool opens_with_name(std::string_view message) {
+  constexpr std::string_view kWords[] = {
+      " invoked oom-killer: ", ": page allocation failure: ", "): drop_caches: ",
+      ": potentially unexpected fatal signal", ") used greatest stack depth: "};
+  constexpr std::size_t kNumber = 12;  // " (1234567" between the name and the words
+  const auto start = message.substr(0, kLongestName + kNumber + 40);
+  return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view words) {
+    return start.find(words) <= kLongestName + kNumber;
+  });
 }
 
 // The device that an error was "received from", rather than the port that says so.
@@ -154,6 +171,7 @@ KernelMessage split_kernel_message(std::string_view message) {
   KernelMessage split{"kernel", {}, message, false};
   const auto word = first_word(message);
   const auto* driver = find_driver(word);
+  if (driver && opens_with_name(message)) return {"process", {}, message, false};
   // Any driver may report a PCIe error of its device.
   auto address = message.substr(word.size());
   skip_blanks(address);

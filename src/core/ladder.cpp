@@ -228,11 +228,6 @@ LadderStep while_people_decide(const Case& sick, const PartView& view) {
   return stay(sick, to_tell ? Act::kRunReplace : Act::kNone);
 }
 
-bool is_program(Act act) {
-  return act == Act::kRunReset || act == Act::kRunReboot || act == Act::kRunReplace ||
-         act == Act::kRunTest;
-}
-
 // What counts as tried once the step is taken. A reboot that somebody else made counts too, and so
 // does a test without a remedy: it is not made twice for the same fault.
 std::optional<Remedy> begun_remedy(const Case& sick, const LadderStep& step, const PartView& view) {
@@ -294,6 +289,11 @@ LadderStep next_step(const Case& sick, const PartView& view, std::span<const Cas
     case CaseState::kTakenOver: break;
   }
   return stay(sick);
+}
+
+bool is_program(Act act) {
+  return act == Act::kRunReset || act == Act::kRunReboot || act == Act::kRunReplace ||
+         act == Act::kRunTest;
 }
 
 void take_step(Case& sick, const LadderStep& step, const PartView& view) {

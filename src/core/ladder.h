@@ -126,6 +126,8 @@ enum class Act {
 };
 
 std::string_view name_of(Act act);
+// Runs a program of the site.
+bool is_program(Act act);
 
 struct LadderStep {
   CaseState state;

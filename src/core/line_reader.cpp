@@ -22,8 +22,19 @@ void LineReader::complete(LineVerdict& verdict) {
   named_gpu_.reset();
 }
 
-LineReader::Reading LineReader::read(const LogLine& line) {
+// An indented line belongs to the record above it: what a program wrote in several lines is no
+// more the kernel's in the second than it was in the first.
+void LineReader::follow_writer(LogLine& line) {
+  if (!line.is_indented) {
+    writer_ = line.writer;
+  } else if (line.writer == Writer::kKernel) {
+    line.writer = writer_;
+  }
+}
+
+LineReader::Reading LineReader::read(LogLine line) {
   follow_clock(line);
+  follow_writer(line);
   Reading reading{classify_line(line, catalog_), {}, line.repeats};
   if (line.repeats_last) {
     reading.event = last_event_;

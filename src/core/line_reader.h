@@ -20,16 +20,18 @@ class LineReader {
     int repeats = 1;
   };
 
-  Reading read(const LogLine& line);
+  Reading read(LogLine line);
 
  private:
   void follow_clock(const LogLine& line);
+  void follow_writer(LogLine& line);
   void complete(LineVerdict& verdict);
 
   const Catalog& catalog_;
   std::int64_t clock_us_ = 0;
   std::optional<PciAddress> named_gpu_;  // by the first of three lines on a lost GPU
   std::optional<Event> last_event_;      // of the line before, for "last message repeated"
+  Writer writer_ = Writer::kKernel;      // of the last line that was not indented
 };
 
 }  // namespace acrf

@@ -35,29 +35,42 @@ void take_priority(LogLine& line) {
   line.message = rest;
 }
 
-// "kern  :warn  : ", as dmesg --decode writes it.
-void take_decoded_priority(LogLine& line) {
+// "kern", "local0": takes the name of a facility off the text, without its number.
+std::optional<std::string_view> take_facility(std::string_view& text) {
   constexpr std::string_view kFacilities[] = {"kern",   "user",  "mail",    "daemon", "auth",
                                               "syslog", "lpr",   "news",    "uucp",   "cron",
                                               "ftp",    "local", "authpriv"};
+  std::size_t end = 0;
+  while (end < text.size() && text[end] >= 'a' && text[end] <= 'z') ++end;
+  const auto facility = text.substr(0, end);
+  if (std::find(std::begin(kFacilities), std::end(kFacilities), facility) == std::end(kFacilities))
+    return std::nullopt;
+  text.remove_prefix(end);
+  while (!text.empty() && text[0] >= '0' && text[0] <= '9') text.remove_prefix(1);
+  return facility;
+}
+
+// "kern  :warn  : ", as dmesg --decode writes it.
+void take_decoded_priority(LogLine& line) {
   auto rest = line.message;
+  const auto facility = take_facility(rest);
+  if (!facility) return;
+  skip_blanks(rest);
+  if (!take_prefix(rest, ":")) return;
   std::size_t end = 0;
   while (end < rest.size() && rest[end] >= 'a' && rest[end] <= 'z') ++end;
-  const auto facility = rest.substr(0, end);
-  if (std::find(std::begin(kFacilities), std::end(kFacilities), facility) == std::end(kFacilities))
-    return;
-  rest.remove_prefix(end);
-  while (!rest.empty() && rest[0] >= '0' && rest[0] <= '9') rest.remove_prefix(1);
-  skip_blanks(rest);
-  if (!take_prefix(rest, ":")) return;
-  end = 0;
-  while (end < rest.size() && rest[end] >= 'a' && rest[end] <= 'z') ++end;
   rest.remove_prefix(end);
   skip_blanks(rest);
   if (!take_prefix(rest, ":")) return;
   skip_blanks(rest);
-  if (facility != "kern") line.writer = Writer::kUser;
+  if (*facility != "kern") line.writer = Writer::kUser;
   line.message = rest;
+}
+
+// "user.notice", a word in the headers of some loggers.
+bool is_users_facility(std::string_view word) {
+  const auto facility = take_facility(word);
+  return facility && *facility != "kern" && starts_with(word, ".");
 }
 
 // What stands between the brackets that `text` opens with; they are taken off.
@@ -71,8 +84,8 @@ std::optional<std::string_view> take_brackets(std::string_view& text) {
   return inside;
 }
 
-// "[  123.456]", "[  +0.000001]", "[Mon Oct 29 12:07:39 2018]", perhaps with "[ T123]" behind,
-// which says who printed it.
+// "[  123.456]", "[  +0.000001]", "[Mon Oct 29 12:07:39 2018]", "[Oct29 12:07]", perhaps with
+// "[ T123]" behind, which says who printed it.
 bool take_bracket_time(LogLine& line) {
   auto rest = line.message;
   const auto inside = take_brackets(rest);
@@ -82,6 +95,8 @@ bool take_bracket_time(LogLine& line) {
     line.time_is_step = trim(*inside).front() == '+';
   } else if (const auto time = read_time_us(*inside)) {
     line.time_us = time;
+  } else if (const auto minute = read_minute_us(*inside)) {
+    line.time_us = minute;
   } else {
     return false;
   }
@@ -106,6 +121,7 @@ struct Header {
   std::size_t time_end = 0;     // end of the word with the time; 0: none
   int words_after_time = 0;     // the tag among them
   bool time_is_dmesgs = false;  // "…,285060+00:00": no host follows
+  bool names_user = false;      // "user.notice": another facility than the kernel's
   int words = 0;
 };
 
@@ -125,6 +141,7 @@ Header read_header(std::string_view text) {
         header.length = word_end;
         return header;
       }
+      if (is_users_facility(word)) header.names_user = true;
       if (!header.time_end && has_clock_time(word)) {
         header.time_end = word_end;
         header.time_is_dmesgs = word.find(',') != std::string_view::npos;
@@ -133,6 +150,15 @@ Header read_header(std::string_view text) {
     at = word_end + 1;
   }
   return header;
+}
+
+// "- " or "[id name="value"] ": what the newer syslog format has before the message.
+bool take_structured_data(std::string_view& text) {
+  if (take_prefix(text, "- ")) return true;
+  const auto end = starts_with(text, "[") ? text.find("] ") : std::string_view::npos;
+  if (end == std::string_view::npos) return false;
+  text.remove_prefix(end + 2);
+  return true;
 }
 
 // "1 2025-01-21T04:41:44Z host kernel - - - ", the newer syslog format.
@@ -146,24 +172,49 @@ bool take_structured_header(LogLine& line) {
     word = rest.substr(0, end);
     rest.remove_prefix(end + 1);
   }
-  if (!has_clock_time(words[1]) || words[3] != "kernel" || !take_prefix(rest, "- - - "))
+  if (!has_clock_time(words[1]) || words[3] != "kernel" || !take_prefix(rest, "- - ") ||
+      !take_structured_data(rest))
     return false;
   line.time_us = read_time_us(words[1]);
   line.message = rest;
   return true;
 }
 
-// "Dec  2 10:43:35 host kernel: ", in any language, with or without host or time.
-void take_header(LogLine& line) {
+// "1794900788.123456 host kernel: ", seconds since 1970.
+bool take_unix_header(LogLine& line) {
+  const auto text = line.message;
+  const auto end = text.find(' ');
+  if (end == std::string_view::npos || end < 10 || text[0] < '0' || text[0] > '9') return false;
+  const auto time = read_seconds_us(text.substr(0, end));
+  if (!time) return false;
+  const auto header = read_header(text.substr(end));
+  if (header.words != 2 || header.tag.empty()) return false;
+  line.time_us = time;
+  if (header.tag != "kernel") line.writer = Writer::kDaemon;
+  line.message = text.substr(end + header.length);
+  skip_blanks(line.message);
+  return true;
+}
+
+// "n12 kernel: ", but not "my kernel: ": without a time, only a word with a number in it is a host.
+bool names_host(std::string_view text) {
+  return text.substr(0, text.find(' ')).find_first_of("0123456789") != std::string_view::npos;
+}
+
+// "Dec  2 10:43:35 host kernel: ", in any language, with or without host or time. `has_time`: a
+// time was before this.
+void take_header(LogLine& line, bool has_time) {
   const auto text = line.message;
   const auto header = read_header(text);
+  if (header.names_user && header.time_end) line.writer = Writer::kUser;
   if (header.time_end) line.time_us = read_time_us(text.substr(0, header.time_end));
   const auto after = [&](std::size_t at) {
     auto rest = text.substr(std::min(at, text.size()));
     skip_blanks(rest);
     return rest;
   };
-  if (header.tag == "kernel" && (header.time_end || header.words <= 2)) {
+  if (header.tag == "kernel" && (header.time_end || header.words == 1 ||
+                                 (header.words == 2 && (has_time || names_host(text))))) {
     line.message = after(header.length);
   } else if (header.time_end && header.words_after_time >= 2 && !header.time_is_dmesgs &&
              is_tag(header.tag)) {
@@ -211,14 +262,15 @@ LogLine parse_log_line(std::string_view text) {
     }
   }
   line.is_field = starts_with(line.message, " SUBSYSTEM=") || starts_with(line.message, " DEVICE=");
+  line.is_indented = line.message[0] == ' ' || line.message[0] == '\t';
   skip_blanks(line.message);
   take_priority(line);
   take_decoded_priority(line);
   if (take_bracket_time(line)) {
     const auto header = read_header(line.message.substr(0, 80));
-    if (header.tag == "kernel" && header.words <= 2) take_header(line);
+    if (header.tag == "kernel" && header.words <= 2) take_header(line, true);
   } else {
-    if (!take_structured_header(line)) take_header(line);
+    if (!take_structured_header(line) && !take_unix_header(line)) take_header(line, false);
     if (line.writer == Writer::kKernel) take_bracket_time(line);
   }
   take_repeats(line);

@@ -25,6 +25,7 @@ struct LogLine {
   int repeats = 1;                      // "message repeated N times: [ ... ]"
   bool repeats_last = false;            // "last message repeated N times"
   bool is_field = false;                // " SUBSYSTEM=pci" below a record of /dev/kmsg
+  bool is_indented = false;             // dmesg and journalctl show a record's later lines so
 };
 
 // Never fails: a line without a header that is known is all message.

@@ -108,6 +108,24 @@ std::optional<std::int64_t> read_time_us(std::string_view header) {
   return days_of(date) * 86'400'000'000LL + *clock_us;
 }
 
+std::optional<std::int64_t> read_minute_us(std::string_view text) {
+  const auto space = text.rfind(' ');
+  if (space == std::string_view::npos || space + 6 != text.size()) return std::nullopt;
+  const auto hour = parse_unsigned(text.substr(space + 1, 2));
+  const auto minute = parse_unsigned(text.substr(space + 4, 2));
+  if (!hour || !minute || text[space + 3] != ':' || *hour > 23 || *minute > 59) return std::nullopt;
+  auto month = trim(text.substr(0, space));
+  std::size_t digits = 0;
+  while (digits < month.size() && is_digit(month[month.size() - 1 - digits])) ++digits;
+  const auto day = parse_unsigned(month.substr(month.size() - digits));
+  if (!day || *day < 1 || *day > 31) return std::nullopt;
+  month.remove_suffix(digits);
+  Date date;
+  date.day = static_cast<int>(*day);
+  if (const int named = month_of(trim(month))) date.month = named;
+  return (days_of(date) * 1440 + static_cast<std::int64_t>(*hour * 60 + *minute)) * 60'000'000LL;
+}
+
 std::optional<std::int64_t> read_seconds_us(std::string_view text) {
   text = trim(text);
   take_prefix(text, "+");

@@ -16,6 +16,9 @@ bool has_clock_time(std::string_view word);
 // Microseconds since 1970 of the words of a header, as far as they say.
 std::optional<std::int64_t> read_time_us(std::string_view header);
 
+// "Oct29 12:07" and "Oct 9 12:07", as dmesg --human writes it where the minute changes.
+std::optional<std::int64_t> read_minute_us(std::string_view text);
+
 // "123.456", " 123", "+0.000001" as microseconds.
 std::optional<std::int64_t> read_seconds_us(std::string_view text);
 

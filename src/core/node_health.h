@@ -27,7 +27,7 @@ struct NodeHealth {
 // When something was done or wanted, and for which class of fault. By slurmctld's clock.
 struct HealthMark {
   std::int64_t unix_s = 0;
-  std::string fault_class;
+  std::string fault_class;  // perhaps with what the node shares with others: core/brake_marks.h
   bool operator==(const HealthMark&) const = default;
 };
 

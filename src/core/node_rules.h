@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/node_verdict.h"
@@ -60,6 +61,10 @@ class MemoryControllerRule {
  public:
   std::vector<Finding> observe(const MemoryControllerReading& reading, std::int64_t now_s);
 
+  // For a restart, as one word; so in the other rules.
+  std::string to_word() const { return uncorrected_.to_word(); }
+  void take_word(std::string_view word) { uncorrected_.take_word(word); }
+
  private:
   MinuteRate storm_{60, 3, 5};
   SlidingGrowth uncorrected_{INT64_MAX / 2};  // for as long as the boot lasts
@@ -68,6 +73,8 @@ class MemoryControllerRule {
 class PcieRule {
  public:
   std::vector<Finding> observe(const PcieReading& reading, std::int64_t now_s);
+  std::string to_word() const { return fatal_.to_word(); }
+  void take_word(std::string_view word) { fatal_.take_word(word); }
 
  private:
   MinuteRate correctable_{100, 3, 5};
@@ -78,6 +85,8 @@ class PcieRule {
 class GpuCountRule {
  public:
   std::vector<Finding> observe(const GpuCountReading& reading, std::int64_t now_s);
+  std::string to_word() const { return std::to_string(most_seen_); }
+  void take_word(std::string_view word);
 
  private:
   int most_seen_ = 0;
@@ -89,7 +98,13 @@ class NodeRules {
  public:
   std::vector<Finding> observe(const NodeReadings& readings, std::int64_t now_s);
 
+  // What a restart within the same boot must not forget, as lines of text: what takes hours to see
+  // or holds for the boot. Nothing of another boot or of a damaged line is taken over.
+  std::string to_text(std::string_view boot_id) const;
+  void take_text(std::string_view text, std::string_view boot_id);
+
  private:
+  void take_line(std::string_view line);
   void observe_services(const NodeReadings& readings, std::vector<Finding>& findings);
   void observe_memory(const MemoryReading& reading, std::vector<Finding>& findings);
 

@@ -59,6 +59,8 @@ class NodeSet {
       }
     }
   }
+  // Appends the members in [first, end), at most `most` of them, in order. Returns how many.
+  int append_to(std::vector<int>& positions, int first, int end, int most) const;
   template <typename Visit>
   void each(Visit visit) const {
     each(0, size_, visit);

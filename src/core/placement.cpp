@@ -2,9 +2,7 @@
 #include "core/placement.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <limits>
 
 namespace acrf {
 namespace {
@@ -35,7 +33,7 @@ bool Placement::place(const PlaceRequest& request, NodeSet& candidates, const No
   avoid_ = avoid;
   chosen_.clear();
   shares_.clear();
-  plan = {};
+  plan.clear_all_but_nodes();
   cost_ = 0;
   runner_up_ = -1;
   certified_ = false;
@@ -52,7 +50,10 @@ bool Placement::place(const PlaceRequest& request, NodeSet& candidates, const No
   const bool placed = request.gpus_per_node > 0
                           ? place_equal(request.gpus_per_node, candidates, plan)
                           : place_total(candidates, plan);
-  if (placed) describe(plan);
+  if (placed)
+    describe(plan);
+  else
+    plan.nodes.clear();
   return placed;
 }
 
@@ -135,199 +136,6 @@ void Placement::split_by_weight() {
   tiers_ = std::move(split);
 }
 
-// --- Choosing nodes ----------------------------------------------------------------------------
-
-// Nodes of a better tier are all used before a worse one is touched.
-bool Placement::choose(const NodeSet& eligible, int wanted, int gpus) {
-  chosen_.clear();
-  avoidable_ = 0;
-  const NodeSet* from = &eligible;
-  if (required_) {
-    bool all = true;
-    required_->each([&](int position) {
-      chosen_.push_back(position);
-      return all = eligible.test(position);
-    });
-    wanted -= static_cast<int>(chosen_.size());
-    if (!all || wanted < 0) return false;
-    work_ = eligible;
-    work_.subtract(*required_);
-    from = &work_;
-  }
-  split_into_tiers(*from);
-  for (std::size_t i = 0; i < tiers_.size() && wanted > 0; ++i) {
-    const int available = tiers_[i].count();
-    if (available == 0) continue;
-    const int take = std::min(available, wanted);
-    if (!fill_from(tiers_[i], take, gpus)) return false;
-    wanted -= take;
-    if (i > 0) avoidable_ += take;
-  }
-  return wanted == 0;
-}
-
-bool Placement::fill_from(const NodeSet& tier, int wanted, int gpus) {
-  split_into_levels(tier, gpus);
-  if (!chosen_.empty()) {
-    join_base(tier, wanted);
-    return true;
-  }
-  if (wanted == 1 && gpus < inventory_.most_gpus() && !request_.ever) {
-    certified_ = true;
-    const int position = best_single(gpus);
-    if (position >= 0) chosen_.push_back(position);
-    return position >= 0;
-  }
-  if (!share_out(tier, wanted)) return false;
-  std::sort(shares_.begin(), shares_.end(),
-            [](const LeafShare& a, const LeafShare& b) { return a.leaf < b.leaf; });
-  for (const auto& share : shares_) take_from_leaf(topology_.leaf(share.leaf), share.count);
-  return true;
-}
-
-// Next to the nodes that are chosen already: same leaf first, then same pod, then the largest.
-void Placement::join_base(const NodeSet& tier, int wanted) {
-  certified_ = false;
-  std::vector<int> near_leaf(free_.size()), near_pod(topology_.switches().size());
-  const auto pod_of = [&](int leaf) { return std::max(topology_.leaf(leaf).parent, 0); };
-  for (const int position : chosen_) {
-    ++near_leaf[index(topology_.leaf_of(position))];
-    ++near_pod[index(pod_of(topology_.leaf_of(position)))];
-  }
-  std::vector<int> order;
-  tier.count(leaf_bounds_, free_);
-  for (std::size_t i = 0; i < free_.size(); ++i)
-    if (free_[i] > 0) order.push_back(static_cast<int>(i));
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    const auto key = [&](int leaf) {
-      return std::array{near_leaf[index(leaf)], near_pod[index(pod_of(leaf))], free_[index(leaf)]};
-    };
-    return key(a) > key(b);
-  });
-  for (const int leaf : order) {
-    const int take = std::min(wanted, free_[index(leaf)]);
-    take_from_leaf(topology_.leaf(leaf), take);
-    if ((wanted -= take) == 0) return;
-  }
-}
-
-bool Placement::share_out(const NodeSet& tier, int wanted) {
-  tier.count(leaf_bounds_, free_);
-  shares_.clear();
-  if (request_.shape == Shape::kSpread) {
-    spread(0, wanted);
-    return true;
-  }
-  if (request_.shape == Shape::kAny) {
-    fill_small_leaves(wanted);
-    return true;
-  }
-  PackAnswer answer;
-  auto& solver = request_.shape == Shape::kBlock ? block_ : pack_;
-  if (!solver.solve(free_, wanted, answer)) return false;
-  shares_ = std::move(answer.shares);
-  runner_up_ = answer.runner_up;
-  certified_ = answer.certified;
-  return true;
-}
-
-// As evenly over the children as their room allows, at every level: no failure domain holds more
-// of the job than it must.
-void Placement::spread(int at, int wanted) {
-  const auto& here = topology_.switches()[index(at)];
-  if (here.is_leaf()) {
-    shares_.push_back({topology_.leaf_of(here.first), wanted});
-    return;
-  }
-  std::vector<std::pair<int, int>> room;  // free, child
-  for (const int child : here.children) {
-    const auto& below = topology_.switches()[index(child)];
-    int free = 0;
-    if (below.first < below.end)
-      for (int leaf = topology_.leaf_of(below.first); leaf <= topology_.leaf_of(below.end - 1);
-           ++leaf)
-        free += free_[index(leaf)];
-    if (free > 0) room.emplace_back(free, child);
-  }
-  // Smallest first: what a small child cannot take is shared by the rest; of equal shares the
-  // largest children get the odd nodes.
-  std::stable_sort(room.begin(), room.end());
-  for (std::size_t i = 0; i < room.size(); ++i) {
-    const int part = std::min(room[i].first, wanted / static_cast<int>(room.size() - i));
-    if (part > 0) spread(room[i].second, part);
-    wanted -= part;
-  }
-}
-
-void Placement::fill_small_leaves(int wanted) {
-  std::vector<int> order;
-  for (std::size_t i = 0; i < free_.size(); ++i)
-    if (free_[i] > 0) order.push_back(static_cast<int>(i));
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return free_[index(a)] < free_[index(b)]; });
-  for (std::size_t i = 0; i < order.size() && wanted > 0; ++i) {
-    const int take = std::min(wanted, free_[index(order[i])]);
-    shares_.push_back({order[i], take});
-    wanted -= take;
-  }
-}
-
-// By how many healthy GPUs are free, fewest first: the fullest nodes come first, so that whole
-// nodes stay whole.
-void Placement::split_into_levels(const NodeSet& tier, int gpus) {
-  levels_.clear();
-  const int most = std::max(inventory_.most_gpus(), gpus);
-  if (request_.ever || gpus == most) return levels_.push_back(tier);
-  for (int count = gpus; count <= most; ++count) {
-    levels_.push_back(tier);
-    levels_.back() &= inventory_.with_free(count);
-    if (count < most) levels_.back().subtract(inventory_.with_free(count + 1));
-    if (levels_.back().empty()) levels_.pop_back();
-  }
-}
-
-// One node for part of its GPUs: the best-linked group, then the fullest node, then the leaf with
-// the fewest whole nodes.
-int Placement::best_single(int gpus) const {
-  using Score = std::array<std::int64_t, 3>;  // the least wins
-  const auto& whole = inventory_.with_free(inventory_.most_gpus());
-  Score best{};
-  int found = -1;
-  for (std::size_t level = 0; level < levels_.size(); ++level) {
-    for (const int number : topology_.leaves()) {
-      const auto& leaf = topology_.switches()[index(number)];
-      std::int64_t whole_nodes = -1;
-      levels_[level].each(leaf.first, leaf.end, [&](int position) {
-        if (whole_nodes < 0) whole_nodes = whole.count(leaf.first, leaf.end);
-        const auto& node = inventory_.node(position);
-        const auto& groups = inventory_.groups(node.kind);
-        const auto links =
-            groups.is_uniform() ? 0 : groups.weight_inside(groups.best(node.healthy_free(), gpus));
-        const Score score{-links, static_cast<std::int64_t>(level), whole_nodes};
-        if (found < 0 || score < best) {
-          best = score;
-          found = position;
-        }
-        // Nodes that are alike need no second look.
-        const bool alike = groups.is_uniform() || node.free == node.gpus;
-        return !(alike && inventory_.has_one_kind());
-      });
-    }
-    if (found >= 0 && inventory_.is_uniform()) break;
-  }
-  return found;
-}
-
-void Placement::take_from_leaf(const Switch& leaf, int wanted) {
-  for (const auto& level : levels_) {
-    if (wanted == 0) return;
-    level.each(leaf.first, leaf.end, [&](int position) {
-      chosen_.push_back(position);
-      return --wanted > 0;
-    });
-  }
-}
-
 // --- Kinds of requests ---------------------------------------------------------------------------
 
 bool Placement::place_equal(int gpus, NodeSet& eligible, Plan& plan) {
@@ -339,9 +147,9 @@ bool Placement::place_equal(int gpus, NodeSet& eligible, Plan& plan) {
   if (wanted < most) keep_fitting(eligible, gpus, divide_up(request_.total_cpus, wanted));
   many_nodes_ = wanted > 1;
   if (!choose(eligible, wanted, gpus)) return false;
-  const GpuMask aligned = aligned_gpus(gpus);
-  for (const int position : chosen_)
-    plan.nodes.push_back({position, aligned ? aligned : pick_gpus(position, gpus)});
+  give_gpus(gpus, plan);
+  if (const GpuMask aligned = aligned_gpus(gpus))
+    for (auto& node : plan.nodes) node.gpus = aligned;
   return true;
 }
 
@@ -368,11 +176,11 @@ bool Placement::place_total(NodeSet& eligible, Plan& plan) {
     const int each = full > 0 ? most : rest;
     if (eligible.count() < nodes || !choose(eligible, nodes, each))
       return place_scattered(all, plan);
-    for (const int position : chosen_) plan.nodes.push_back({position, pick_gpus(position, each)});
+    give_gpus(each, plan);
     return true;
   }
   if (eligible.count() < full || !choose(eligible, full, most)) return place_scattered(all, plan);
-  for (const int position : chosen_) plan.nodes.push_back({position, pick_gpus(position, most)});
+  give_gpus(most, plan);
   NodeSet others = all;
   keep_fitting(others, rest, cpus_for(rest));
   for (const int position : chosen_) others.clear(position);
@@ -423,7 +231,9 @@ bool Placement::place_scattered(const NodeSet& eligible, Plan& plan) {
   });
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return room(a) > room(b); });
   int rest = request_.total_gpus;
+  plan.nodes.clear();
   chosen_.clear();
+  shares_hold_ = false;
   for (std::size_t i = 0; i < order.size() && rest > 0; ++i) {
     const int take = std::min(rest, room(order[i]));
     chosen_.push_back(order[i]);
@@ -454,25 +264,53 @@ GpuMask Placement::aligned_gpus(int gpus) const {
 
 GpuMask Placement::pick_gpus(int position, int gpus) const {
   if (request_.ever) return 0;
-  const auto& node = inventory_.node(position);
-  return inventory_.groups(node.kind).best(node.healthy_free(), gpus);
+  return inventory_.groups(inventory_.node(position).kind)
+      .best(inventory_.healthy_free(position), gpus);
+}
+
+// To every chosen node its group.
+void Placement::give_gpus(int gpus, Plan& plan) const {
+  // No node has more than it gives: no need to look at each.
+  const bool all = gpus == inventory_.most_gpus() && gpus < Inventory::kMostGpus && !request_.ever;
+  plan.nodes.resize(chosen_.size());
+  auto* node = plan.nodes.data();
+  if (all)
+    for (const int position : chosen_) *node++ = {position, inventory_.healthy_free(position)};
+  else
+    for (const int position : chosen_) *node++ = {position, pick_gpus(position, gpus)};
+}
+
+// False: the nodes are not in order.
+bool Placement::share_by_leaf(Plan& plan) const {
+  plan.shares.clear();
+  int end = 0, last = -1;
+  for (const auto& node : plan.nodes) {
+    if (node.position < last) return false;
+    last = node.position;
+    if (last >= end) {
+      const int leaf = topology_.leaf_of(last);
+      end = leaf_bounds_[index(leaf)].second;
+      plan.shares.push_back({leaf, 0});
+    }
+    ++plan.shares.back().count;
+  }
+  return true;
 }
 
 void Placement::describe(Plan& plan) const {
-  const auto before = [](const PlannedNode& a, const PlannedNode& b) {
-    return a.position < b.position;
-  };
-  if (!std::is_sorted(plan.nodes.begin(), plan.nodes.end(), before))
-    std::sort(plan.nodes.begin(), plan.nodes.end(), before);
-  for (const auto& node : plan.nodes) {
-    const int leaf = topology_.leaf_of(node.position);
-    if (plan.shares.empty() || plan.shares.back().leaf != leaf) plan.shares.push_back({leaf, 0});
-    ++plan.shares.back().count;
+  if (shares_hold_) {
+    plan.shares = shares_;
+  } else if (!share_by_leaf(plan)) {
+    std::sort(plan.nodes.begin(), plan.nodes.end(),
+              [](const PlannedNode& a, const PlannedNode& b) { return a.position < b.position; });
+    (void)share_by_leaf(plan);
   }
   const auto touched = footprint(topology_, plan.shares);
   plan.leaves = touched.leaves;
   plan.pods = touched.pods;
-  plan.cost = share_cost(topology_, plan.shares, Traffic::kRing);
+  plan.cost = shares_hold_ && request_.shape == Shape::kPack
+                  ? cost_
+                  : share_cost(topology_, plan.shares, Traffic::kRing);
   plan.runner_up = runner_up_;
   plan.certified = certified_;
   plan.avoidable = avoidable_;

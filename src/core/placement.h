@@ -45,6 +45,15 @@ struct Plan {
   int avoidable = 0;    // nodes that a better tier would have left out, had it had room
   bool joined = false;  // below one switch of the site
   std::vector<LeafShare> shares;
+
+  // As new, but for the nodes, which give_gpus() writes over.
+  void clear_all_but_nodes() {
+    shares.clear();
+    cost = 0;
+    runner_up = -1;
+    certified = joined = false;
+    leaves = pods = avoidable = 0;
+  }
 };
 
 // Keeps its work space: one caller at a time. Topology and inventory must outlive it.
@@ -75,7 +84,9 @@ class Placement {
   int best_single(int gpus) const;
   void take_from_leaf(const Switch& leaf, int wanted);
   GpuMask pick_gpus(int position, int gpus) const;
+  void give_gpus(int gpus, Plan& plan) const;
   GpuMask aligned_gpus(int gpus) const;
+  bool share_by_leaf(Plan& plan) const;
   void describe(Plan& plan) const;
 
   const Topology& topology_;
@@ -88,7 +99,8 @@ class Placement {
   std::vector<std::pair<int, int>> leaf_bounds_;  // by leaf
   std::vector<int> free_;                         // by leaf
   std::vector<LeafShare> shares_;
-  std::vector<int> chosen_;  // positions
+  std::vector<int> chosen_;   // positions
+  bool shares_hold_ = false;  // shares_ say how many of chosen_ every leaf gives
   NodeSet work_;
   std::int64_t cost_ = 0, runner_up_ = -1;
   bool certified_ = false;

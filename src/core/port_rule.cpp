@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "core/text.h"
+
 namespace acrf {
 namespace {
 
@@ -68,6 +70,33 @@ std::vector<Finding> PortRule::observe(const PortReading& reading, std::int64_t 
   judge_rates(reading, now_s, findings);
   if (!was_active_) findings.clear();
   return findings;
+}
+
+// While the port is down, the end of a long outage moves with each look; what is kept stands still.
+std::string PortRule::to_text() const {
+  const bool is_long = down_since_s_ && dropped_until_s_ > *down_since_s_;
+  const auto dropped_until_s =
+      is_long ? *down_since_s_ + kDropSeconds + kDropLingersSeconds : dropped_until_s_;
+  return std::string(was_active_ ? "1" : "0") + " " +
+         (down_since_s_ ? std::to_string(*down_since_s_) : "-") + " " +
+         std::to_string(dropped_until_s) + " " + std::to_string(best_rate_mbps_) + " " +
+         flaps_.to_word() + " " + seen_losses_.to_word() + " " + counted_losses_.to_word();
+}
+
+void PortRule::take_text(std::string_view text) {
+  const auto words = split(text, ' ');
+  if (words.size() != 7) return;
+  const auto dropped = parse_unsigned(words[2]);
+  const auto best = parse_unsigned(words[3]);
+  const auto down = parse_unsigned(words[1]);
+  if (!dropped || !best || *dropped > INT64_MAX / 2 || down.value_or(0) > INT64_MAX / 2) return;
+  was_active_ = words[0] == "1";
+  if (down) down_since_s_ = static_cast<std::int64_t>(*down);
+  dropped_until_s_ = static_cast<std::int64_t>(*dropped);
+  best_rate_mbps_ = *best;
+  flaps_.take_word(words[4]);
+  seen_losses_.take_word(words[5]);
+  counted_losses_.take_word(words[6]);
 }
 
 void PortRule::judge_outages(const PortReading& reading, std::int64_t now_s,

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/node_verdict.h"
@@ -34,6 +35,11 @@ class PortRule {
 
   // What is wrong with the port now.
   std::vector<Finding> observe(const PortReading& reading, std::int64_t now_s);
+
+  // For a restart in the same boot, as words: what it takes hours to see. Nothing of a damaged
+  // memory is taken over.
+  std::string to_text() const;
+  void take_text(std::string_view text);
 
  private:
   void follow_link(bool active, std::int64_t now_s);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/text.h"
+
 namespace acrf {
 namespace {
 
@@ -25,6 +27,40 @@ std::uint64_t SlidingSum::sum(std::int64_t now_s) const {
   for (const auto& [at_s, amount] : steps_)
     if (at_s > now_s - window_s_) sum += amount;
   return sum;
+}
+
+std::string SlidingSum::to_word() const {
+  std::string word;
+  for (const auto& [at_s, amount] : steps_)
+    word += (word.empty() ? "" : "/") + std::to_string(at_s) + ":" + std::to_string(amount);
+  return word.empty() ? "-" : word;
+}
+
+void SlidingSum::take_word(std::string_view word) {
+  std::deque<std::pair<std::int64_t, std::uint64_t>> steps;
+  if (word == "-") return;
+  for (const auto step : split(word, '/')) {
+    const auto colon = step.find(':');
+    const auto at_s = parse_unsigned(step.substr(0, colon));
+    const auto amount =
+        colon == std::string_view::npos ? std::nullopt : parse_unsigned(step.substr(colon + 1));
+    if (!at_s || !amount || *at_s > INT64_MAX / 2 || steps.size() > kStepsPerWindow) return;
+    if (!steps.empty() && steps.back().first > static_cast<std::int64_t>(*at_s)) return;
+    steps.emplace_back(static_cast<std::int64_t>(*at_s), *amount);
+  }
+  steps_ = std::move(steps);
+}
+
+std::string SlidingGrowth::to_word() const {
+  const auto last = counter_.last();
+  return (last ? std::to_string(*last) : "-") + "+" + sum_.to_word();
+}
+
+void SlidingGrowth::take_word(std::string_view word) {
+  const auto plus = word.find('+');
+  if (plus == std::string_view::npos) return;
+  counter_.remember(parse_unsigned(word.substr(0, plus)));
+  sum_.take_word(word.substr(plus + 1));
 }
 
 void CounterWindows::add(std::int64_t now_s, std::uint64_t amount) {

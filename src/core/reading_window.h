@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace acrf {
@@ -23,6 +25,10 @@ class Counter {
     return before && *value > *before ? *value - *before : 0;
   }
 
+  // For a restart.
+  Reading last() const { return last_; }
+  void remember(Reading last) { last_ = last; }
+
  private:
   Reading last_;
 };
@@ -34,6 +40,10 @@ class SlidingSum {
 
   void add(std::int64_t now_s, std::uint64_t amount);
   std::uint64_t sum(std::int64_t now_s) const;
+
+  // For a restart, as one word: "100:2/160:1"; nothing of a damaged one is taken over.
+  std::string to_word() const;
+  void take_word(std::string_view word);
 
  private:
   std::int64_t window_s_;
@@ -49,6 +59,10 @@ class SlidingGrowth {
     if (const auto grown = counter_.increase(value); grown > 0) sum_.add(now_s, grown);
     return sum_.sum(now_s);
   }
+
+  // For a restart: "17/100:2", the counter before the sum.
+  std::string to_word() const;
+  void take_word(std::string_view word);
 
  private:
   Counter counter_;

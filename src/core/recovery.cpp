@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/failover.h"
+#include "core/fleet.h"
 #include "core/requeue_budget.h"
 
 namespace acrf {
@@ -20,6 +21,12 @@ constexpr std::int64_t kMayBeLostSeconds = 600;
 // What a launcher gets to restart its step without the node. Shorter than the time for which an
 // incident's effect is watched, so that who gives up waiting still requeues.
 constexpr std::int64_t kLauncherSeconds = 5;
+
+// Jobs that complete on a silent node never will; slurmctld gives up on them in its own time.
+constexpr std::int64_t kCompletingSeconds = 60;
+
+constexpr std::string_view kLostNode = "node_lost";
+constexpr std::string_view kHungSlurmd = "slurmd_hung";
 
 bool died_of(const Incident& incident, const JobView& job) {
   const auto after = job.end_unix_s - incident.root.unix_s;
@@ -78,6 +85,59 @@ JobStep plan_job(const Incident& incident, const JobView& job) {
   if (is_left_to_launcher(incident, job, *policy)) return JobStep::kLeave;
   const auto used = find_requeue_count(job.admin_comment).of(RequeueCause::kHardware);
   return used < policy->max_requeues ? JobStep::kRequeue : JobStep::kRequeueHeld;
+}
+
+bool is_leaving(const JobView& job) {
+  if (!job.on_node || !job.completing || job.state != JobState::kPending) return false;
+  const auto policy = find_policy(job.admin_comment);
+  return policy && policy->comes_back();
+}
+
+bool is_silence(const Verdict& verdict) {
+  return verdict.fault_class == kLostNode || verdict.fault_class == kHungSlurmd;
+}
+
+std::optional<SilenceCase> silence_in(std::string_view reason) {
+  const auto fault_class = class_in_reason(reason);
+  const auto open = reason.rfind('[');
+  const auto close = reason.rfind(']');
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open)
+    return std::nullopt;
+  SilenceCase found{std::string(reason.substr(open + 1, close - open - 1)), classify_lost_node()};
+  if (fault_class == kHungSlurmd) found.verdict = classify_hung_slurmd();
+  if (fault_class != found.verdict.fault_class || found.id.empty()) return std::nullopt;
+  return found;
+}
+
+Verdict classify_lost_node() {
+  return {std::string(kLostNode), Severity::kFatal, Scope::kNode, Action::kDrain};
+}
+
+Verdict classify_hung_slurmd() {
+  return {std::string(kHungSlurmd), Severity::kCritical, Scope::kNode, Action::kDrain};
+}
+
+DownStep plan_down(const Incident& incident, const NodeView& node,
+                   const std::vector<JobView>& jobs) {
+  if (node.down || !node.draining || !is_acrf_reason(node.reason)) return DownStep::kNothing;
+  bool is_waited_for = false;
+  bool completes = false;
+  std::int64_t now_s = 0;
+  for (const auto& job : jobs) {
+    if (!job.on_node) continue;
+    now_s = std::max(now_s, job.seen_unix_s);
+    completes |= job.completing;
+    if (job.state != JobState::kRunning && job.state != JobState::kSuspended) continue;
+    const auto policy = find_policy(job.admin_comment);
+    if (!policy || !policy->comes_back()) continue;
+    if (is_left_to_launcher(incident, job, *policy))
+      return job.seen_unix_s - incident.drained_unix_s < kLauncherSeconds ? DownStep::kWait
+                                                                          : DownStep::kNothing;
+    is_waited_for = true;
+  }
+  if (!is_waited_for) return DownStep::kNothing;
+  const bool is_recent = now_s - incident.drained_unix_s < kCompletingSeconds;
+  return completes && is_recent ? DownStep::kWait : DownStep::kDown;
 }
 
 }  // namespace acrf

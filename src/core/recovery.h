@@ -29,6 +29,8 @@ struct NodeView {
   bool busy = false;             // a job has some of it
   GpuMask gpus_used = 0;         // by jobs
   NodeToken token = {};          // ACRF's word in its comment
+  bool down = false;
+  bool away = false;  // switched off or being rebooted by Slurm: its silence is nobody's fault
 };
 
 enum class DrainStep {
@@ -52,7 +54,8 @@ enum class JobState { kPending, kRunning, kSuspended, kFailed, kNodeFailed, kOth
 struct JobView {
   JobId id;
   JobState state = JobState::kOther;
-  bool on_node = false;  // the incident's node is among the job's
+  bool on_node = false;     // the incident's node is among the job's
+  bool completing = false;  // slurmctld waits for some of these nodes
   std::int64_t end_unix_s = 0;
   std::uint32_t restarts = 0;
   int exit_status = 0;           // of a job that has ended: exit code, or 128 + signal
@@ -70,5 +73,33 @@ enum class JobStep {
 // A job whose launcher (core/failover.h) can do without the node is left to it, for some seconds;
 // if the launcher has not got rid of the node by then, the job is requeued like any other.
 JobStep plan_job(const Incident& incident, const JobView& job);
+
+// It is to come back, and slurmctld waits for the node to be done with its last run.
+bool is_leaving(const JobView& job);
+
+// Faults of which only silence tells: nobody there can be asked to end a job, so its node goes down
+// for the job to be requeued.
+bool is_silence(const Verdict& verdict);
+// What a drain reason of ACRF's for such a fault says.
+struct SilenceCase {
+  std::string id;  // of the incident
+  Verdict verdict;
+};
+std::optional<SilenceCase> silence_in(std::string_view reason);
+Verdict classify_lost_node();
+Verdict classify_hung_slurmd();
+
+enum class DownStep {
+  kNothing,
+  kWait,  // 22.05 forgets the requeue of a job that completes when its node goes down
+  kDown,  // slurmctld requeues its jobs
+};
+
+// Of a node that is_silence() is about, with all jobs that slurmctld knows on it. Only a node that
+// ACRF holds drained goes down: one that is only down comes back with its slurmd, and its jobs with
+// it. A node with a job that does not come back, or one that its launcher keeps running without the
+// node, is left to Slurm's own time limit unless another job waits for it.
+DownStep plan_down(const Incident& incident, const NodeView& node,
+                   const std::vector<JobView>& jobs);
 
 }  // namespace acrf

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/comment_word.h"
 #include "core/text.h"
 
 namespace acrf {
@@ -125,14 +126,7 @@ bool may_retry(const RequeueCount& count, const RequeueBudget& budget, int statu
 }
 
 std::string with_requeue_count(std::string_view comment, const RequeueCount& count) {
-  std::string text(comment);
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = std::min(text.find(' ', at), text.size());
-    if (starts_with(std::string_view(text).substr(at), kPrefix))
-      return text.replace(at, end - at, to_word(count));
-    at = end + 1;
-  }
-  return text + (text.empty() ? "" : " ") + to_word(count);
+  return with_word(comment, kPrefix, to_word(count));
 }
 
 RequeueCount find_requeue_count(std::string_view comment) {

@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
+#include <utility>
 
 namespace acrf {
 namespace {
 
 constexpr std::int64_t kNoCost = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kWidestTable = 1 << 14;  // costs that the exact table may span
-constexpr std::int64_t kMostSteps = 300'000;    // of the exact table, a fraction of a millisecond
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
@@ -19,33 +17,27 @@ std::size_t index(int i) { return static_cast<std::size_t>(i); }
 RingPack::RingPack(const Topology& topology) : topology_(topology) {
   const auto& switches = topology.switches();
   const std::size_t count = switches.size();
-  pod_.assign(count, false);
   leaves_below_.assign(count, {std::numeric_limits<int>::max(), 0});
   leaf_index_.assign(count, -1);
   below_.assign(count, 0);
   reach_.resize(count);
   mark_.assign(count, 0);
-  for (const auto& from : switches) weights_.push_back(from.weight);
+  for (const auto& from : switches) {
+    weights_.push_back(from.weight);
+    parent_.push_back(from.parent);
+  }
   for (std::size_t i = 0; i < topology.leaves().size(); ++i) {
     const int number = static_cast<int>(i);
     leaf_index_[index(topology.leaves()[i])] = number;
-    for (int at = topology.leaves()[i]; at >= 0; at = switches[index(at)].parent) {
+    for (int at = topology.leaves()[i]; at >= 0; at = parent_[index(at)]) {
       auto& [first, end] = leaves_below_[index(at)];
       first = std::min(first, number);
       end = std::max(end, number + 1);
     }
   }
-  for (std::size_t v = 0; v < count; ++v) {
-    const auto& children = switches[v].children;
-    pod_[v] = !children.empty() && std::all_of(children.begin(), children.end(), [&](int child) {
-      return switches[index(child)].is_leaf() && weight(child) == weight(children[0]);
-    });
-  }
   for (std::size_t v = 0; v < count; ++v)
-    if (pod_[v]) pods_.push_back(static_cast<int>(v));
-  least_leaf_weight_ = kNoCost;
-  for (const int leaf : topology.leaves())
-    least_leaf_weight_ = std::min(least_leaf_weight_, weight(leaf));
+    if (leaf_index_[v] < 0) inner_.push_back(static_cast<int>(v));
+  note_pods(true);
 }
 
 RingPack RingPack::by_leaves(const Topology& topology) {
@@ -53,55 +45,81 @@ RingPack RingPack::by_leaves(const Topology& topology) {
   const std::int64_t heavy = static_cast<std::int64_t>(topology.switches().size()) + 1;
   for (std::size_t v = 0; v < pack.weights_.size(); ++v)
     pack.weights_[v] = topology.switches()[v].is_leaf() ? heavy : 1;
-  for (std::size_t v = 0; v < pack.pod_.size(); ++v) {
-    const auto& children = topology.switches()[v].children;
-    pack.pod_[v] = !children.empty() && std::all_of(children.begin(), children.end(), [&](int c) {
-      return topology.switches()[index(c)].is_leaf();
-    });
-  }
-  pack.pods_.clear();
-  for (std::size_t v = 0; v < pack.pod_.size(); ++v)
-    if (pack.pod_[v]) pack.pods_.push_back(static_cast<int>(v));
-  pack.least_leaf_weight_ = heavy;
+  pack.note_pods(false);
   return pack;
 }
 
-int RingPack::free_at(int at) const { return (*free_)[index(leaf_index_[index(at)])]; }
+// Which switches are pods, and which have pods alike below them.
+void RingPack::note_pods(bool equal_weights) {
+  const auto& switches = topology_.switches();
+  const auto first_leaf = [&](int at) { return leaf_switch(leaves_below_[index(at)].first); };
+  pod_.assign(switches.size(), false);
+  alike_.assign(switches.size(), false);
+  pods_.clear();
+  for (const int v : inner_) {
+    const auto& children = switches[index(v)].children;
+    pod_[index(v)] = std::all_of(children.begin(), children.end(), [&](int child) {
+      return is_leaf(child) && (!equal_weights || weight(child) == weight(children[0]));
+    });
+    if (pod_[index(v)]) pods_.push_back(v);
+  }
+  for (const int v : inner_) {
+    const auto& children = switches[index(v)].children;
+    alike_[index(v)] = std::all_of(children.begin(), children.end(), [&](int child) {
+      return is_pod(child) && weight(child) == weight(children[0]) &&
+             weight(first_leaf(child)) == weight(first_leaf(children[0]));
+    });
+  }
+  least_leaf_weight_ = kNoCost;
+  for (const int leaf : topology_.leaves())
+    least_leaf_weight_ = std::min(least_leaf_weight_, weight(leaf));
+}
 
 void RingPack::sum_up(const std::vector<int>& free) {
-  std::fill(below_.begin(), below_.end(), 0);
-  for (std::size_t v = below_.size(); v-- > 0;) {
-    if (leaf_index_[v] >= 0) below_[v] = free[index(leaf_index_[v])];
-    if (const int parent = topology_.switches()[v].parent; parent >= 0)
-      below_[index(parent)] += below_[v];
+  sums_.resize(free.size() + 1);
+  int most = 0, sum = 0, *next = sums_.data();
+  for (const int count : free) {
+    *next++ = sum;
+    sum += count;
+    most = std::max(most, count);
+  }
+  *next = sum;
+  most_free_ = most;
+  for (const int v : inner_) {
+    const auto [first, end] = leaves_below_[index(v)];
+    below_[index(v)] = first < end ? sums_[index(end)] - sums_[index(first)] : 0;
   }
 }
 
 // Of the leaves that hold all, the one that leaves least over; then the one in the fullest pod.
 int RingPack::tightest_leaf() const {
-  int best = -1;
-  const auto fuller = [&](int a, int b) {
-    const auto& switches = topology_.switches();
-    const int pod_a = switches[index(a)].parent, pod_b = switches[index(b)].parent;
-    return pod_a >= 0 && pod_b >= 0 && below(pod_a) < below(pod_b);
-  };
-  for (const int leaf : topology_.leaves()) {
-    if (below(leaf) < wanted_) continue;
-    if (best < 0 || below(leaf) < below(best) || (below(leaf) == below(best) && fuller(leaf, best)))
-      best = leaf;
+  if (most_free_ < wanted_) return -1;
+  int best = -1, best_free = std::numeric_limits<int>::max(), best_pod = -1;
+  const int count = static_cast<int>(free_->size());
+  for (int leaf = 0; leaf < count; ++leaf) {
+    const int free = (*free_)[index(leaf)];
+    if (free < wanted_ || free > best_free) continue;
+    const int pod = pod_of_leaf(leaf);
+    if (free == best_free && (pod == best_pod || pod < 0 || below(pod) >= below(best_pod)))
+      continue;
+    best = leaf_switch(leaf);
+    best_free = free;
+    best_pod = pod;
   }
   return best;
 }
 
-// Leaf indices with free nodes, most free first; equal ones by position.
-void RingPack::sort_leaves(int first_leaf, int end_leaf, std::vector<int>& order) const {
-  order.clear();
-  for (int leaf = first_leaf; leaf < end_leaf; ++leaf)
-    if ((*free_)[index(leaf)] > 0) order.push_back(leaf);
-  std::sort(order.begin(), order.end(), [&](int a, int b) {
-    const int free_a = (*free_)[index(a)], free_b = (*free_)[index(b)];
-    return free_a != free_b ? free_a > free_b : a < b;
-  });
+// Leaf indices with free nodes, most free first; equal ones in the order of the ranges.
+void RingPack::sort_leaves(const std::vector<LeafRange>& ranges, std::vector<int>& order) {
+  starts_.assign(index(most_free_) + 1, 0);
+  for (const auto& [first, end] : ranges)
+    for (int leaf = first; leaf < end; ++leaf) ++starts_[index((*free_)[index(leaf)])];
+  int at = 0;
+  for (std::size_t size = starts_.size(); size-- > 1;) at += std::exchange(starts_[size], at);
+  order.resize(index(at));
+  for (const auto& [first, end] : ranges)
+    for (int leaf = first; leaf < end; ++leaf)
+      if (const int free = (*free_)[index(leaf)]) order[index(starts_[index(free)]++)] = leaf;
 }
 
 // The tightest first: a pod that can't be cheaper than one before it need not be looked at.
@@ -114,31 +132,19 @@ void RingPack::try_pods() {
   for (const int pod : candidates_) {
     const auto [first, end] = leaves_below_[index(pod)];
     const int largest = *std::max_element(free_->begin() + first, free_->begin() + end);
-    const std::int64_t link = weight(topology_.leaves()[index(first)]);
+    const std::int64_t link = weight(leaf_switch(first));
     if (best_at_ >= 0 && (wanted_ + largest - 1) / largest * link >= best_.cost) continue;
-    try_pod(pod);
+    try_children(pod, {pod});
   }
-}
-
-// Largest leaf first.
-void RingPack::try_pod(int pod) {
-  const auto [first, end] = leaves_below_[index(pod)];
-  sort_leaves(first, end, order_);
-  int rest = wanted_;
-  std::size_t used = 0;
-  while (rest > 0) rest -= (*free_)[index(order_[used++])];
-  offer(pod, {order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(used)});
 }
 
 // Largest leaf first below a switch: no set of leaves that holds the job is smaller.
 int RingPack::fewest_leaves(int at) {
   const auto [first, end] = leaves_below_[index(at)];
-  std::fill(histogram_.begin(), histogram_.end(), 0);
-  for (int leaf = first; leaf < end; ++leaf) {
-    const auto free = index((*free_)[index(leaf)]);
-    if (free >= histogram_.size()) histogram_.resize(free + 1);
-    ++histogram_[free];
-  }
+  histogram_.assign(index(most_free_) + 1, 0);
+  int* const histogram = histogram_.data();
+  for (const int* free = &(*free_)[index(first)]; free != free_->data() + end; ++free)
+    ++histogram[*free];
   int rest = wanted_, leaves = 0;
   for (std::size_t size = histogram_.size(); size-- > 1 && rest > 0;) {
     const int per_leaf = static_cast<int>(size);
@@ -168,15 +174,9 @@ std::int64_t RingPack::bound_for(int at) {
 
 // The job below a few children only, largest leaf first among all their leaves.
 void RingPack::try_children(int at, const std::vector<int>& children) {
-  order_.clear();
-  std::vector<int> part;
-  for (const int child : children) {
-    const auto [first, end] = leaves_below_[index(child)];
-    sort_leaves(first, end, part);
-    order_.insert(order_.end(), part.begin(), part.end());
-  }
-  std::stable_sort(order_.begin(), order_.end(),
-                   [&](int a, int b) { return (*free_)[index(a)] > (*free_)[index(b)]; });
+  ranges_.clear();
+  for (const int child : children) ranges_.push_back(leaves_below_[index(child)]);
+  sort_leaves(ranges_, order_);
   int rest = wanted_;
   std::size_t used = 0;
   while (rest > 0 && used < order_.size()) rest -= (*free_)[index(order_[used++])];
@@ -200,111 +200,29 @@ void RingPack::try_above(int at) {
   for (std::size_t i = fewest; i < children.size() && below(children[i]) >= remainder; ++i)
     chosen.back() = children[i];
   try_children(at, chosen);
-  if (best_.cost > bound) {
-    chosen.back() = children[fewest - 1];
-    try_children(at, chosen);
-  }
+  if (best_.cost <= bound || choose_pods(at)) return;
+  chosen.back() = children[fewest - 1];
+  try_children(at, chosen);
   if (best_.cost > bound) try_exactly(at);
 }
 
-// Fills reach_[at].most for costs below `limit`. False when that would take too long.
-bool RingPack::reach(int at, std::int64_t limit) {
-  Reach& here = reach_[index(at)];
-  here.spent_on.clear();
-  if (leaf_index_[index(at)] >= 0) {
-    here.most.assign(1, std::min(free_at(at), wanted_));
-    return true;
-  }
-  if (is_pod(at)) {
-    reach_pod(at, limit);
-    return true;
-  }
-  here.most.assign(1, 0);
-  for (const int child : topology_.switches()[index(at)].children) {
-    here.spent_on.emplace_back();
-    const std::int64_t link = weight(child);
-    if (below(child) == 0 || link >= limit) continue;
-    if (!reach(child, limit - link)) return false;
-    const auto& most = reach_[index(child)].most;
-    const auto width = static_cast<std::size_t>(std::min<std::int64_t>(
-        limit, static_cast<std::int64_t>(here.most.size() + most.size()) + link));
-    std::vector<int> joined(width), spent(width, 0);
-    for (std::size_t c = 0; c < width; ++c)
-      joined[c] = here.most[std::min(c, here.most.size() - 1)];
-    for (std::size_t k = 0; k < most.size(); ++k) {
-      if (most[k] == 0 || (k > 0 && most[k] == most[k - 1])) continue;
-      const std::size_t price = k + static_cast<std::size_t>(link);
-      steps_left_ -= static_cast<std::int64_t>(width);
-      for (std::size_t c = price; c < width; ++c) {
-        const int total =
-            std::min(wanted_, here.most[std::min(c - price, here.most.size() - 1)] + most[k]);
-        if (total <= joined[c]) continue;
-        joined[c] = total;
-        spent[c] = static_cast<int>(price);
-      }
-    }
-    if (steps_left_ < 0) return false;
-    here.most = std::move(joined);
-    here.spent_on.back() = std::move(spent);
+// False: not for this switch.
+bool RingPack::choose_pods(int at) {
+  if (!alike_[index(at)] || most_free_ > PodChoice::kLargestLeaf) return false;
+  const auto& children = topology_.switches()[index(at)].children;
+  ranges_.clear();
+  for (const int child : children) ranges_.push_back(leaves_below_[index(child)]);
+  const std::int64_t link = weight(leaf_switch(ranges_[0].first));
+  pod_choice_.load(ranges_, *free_);
+  const auto answer = pod_choice_.cheapest(wanted_, {weight(children[0]), link}, best_.cost);
+  std::vector<int> chosen;
+  for (const int pod : answer.pods) chosen.push_back(children[index(pod)]);
+  if (!chosen.empty()) try_children(at, chosen);
+  if (answer.bound < best_.cost) {
+    proven_ = false;
+    bound_ = bound_ ? std::min(bound_, answer.bound) : answer.bound;
   }
   return true;
-}
-
-void RingPack::reach_pod(int at, std::int64_t limit) {
-  Reach& here = reach_[index(at)];
-  const auto [first, end] = leaves_below_[index(at)];
-  sort_leaves(first, end, order_);
-  here.most.assign(1, 0);
-  const auto link = static_cast<std::size_t>(weight(topology_.leaves()[index(first)]));
-  for (const int leaf : order_) {
-    const std::size_t next = here.most.size() - 1 + link;
-    if (static_cast<std::int64_t>(next) >= limit || here.most.back() >= wanted_) break;
-    here.most.resize(next, here.most.back());
-    here.most.push_back(std::min(wanted_, here.most.back() + (*free_)[index(leaf)]));
-  }
-}
-
-void RingPack::collect(int at, std::int64_t cost, std::vector<int>& leaves) {
-  const Reach& here = reach_[index(at)];
-  if (const int leaf = leaf_index_[index(at)]; leaf >= 0) {
-    leaves.push_back(leaf);
-    return;
-  }
-  if (is_pod(at)) {
-    std::vector<int> order;
-    const auto [first, end] = leaves_below_[index(at)];
-    sort_leaves(first, end, order);
-    const auto used = cost / weight(topology_.leaves()[index(first)]);
-    leaves.insert(leaves.end(), order.begin(), order.begin() + used);
-    return;
-  }
-  const auto& children = topology_.switches()[index(at)].children;
-  for (std::size_t i = children.size(); i-- > 0;) {
-    const auto& spent = here.spent_on[i];
-    if (spent.empty()) continue;
-    const auto c = std::min(static_cast<std::size_t>(cost), spent.size() - 1);
-    if (spent[c] == 0) continue;
-    collect(children[i], spent[c] - weight(children[i]), leaves);
-    cost = static_cast<std::int64_t>(c) - spent[c];
-  }
-}
-
-void RingPack::try_exactly(int at) {
-  const std::int64_t limit = best_.cost;
-  steps_left_ = kMostSteps;
-  if (limit > kWidestTable || !reach(at, limit)) {
-    proven_ = false;
-    bound_ = bound_ ? std::min(bound_, bound_for(at)) : bound_for(at);
-    return;
-  }
-  const auto& most = reach_[index(at)].most;
-  const auto enough = std::lower_bound(most.begin(), most.end(), wanted_);
-  if (enough == most.end()) return;  // what we have is the least
-  std::vector<int> leaves;
-  collect(at, enough - most.begin(), leaves);
-  std::stable_sort(leaves.begin(), leaves.end(),
-                   [&](int a, int b) { return (*free_)[index(a)] > (*free_)[index(b)]; });
-  offer(at, std::move(leaves));
 }
 
 // Weights of the touched links below the switches that hold the whole job.
@@ -313,14 +231,11 @@ std::int64_t RingPack::cost_of(const std::vector<int>& leaves) {
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     const int take = std::min((*free_)[index(leaves[i])], wanted_ - nodes);
     nodes += take;
-    for (int at = topology_.leaves()[index(leaves[i])]; at > 0;
-         at = topology_.switches()[index(at)].parent)
-      mark_[index(at)] += take;
+    for (int at = leaf_switch(leaves[i]); at > 0; at = parent_[index(at)]) mark_[index(at)] += take;
   }
   std::int64_t cost = 0;
   for (const int leaf : leaves)
-    for (int at = topology_.leaves()[index(leaf)]; at > 0;
-         at = topology_.switches()[index(at)].parent) {
+    for (int at = leaf_switch(leaf); at > 0; at = parent_[index(at)]) {
       if (mark_[index(at)] > 0 && mark_[index(at)] < wanted_) cost += weight(at);
       mark_[index(at)] = 0;
     }
@@ -338,6 +253,22 @@ void RingPack::offer(int at, std::vector<int> leaves) {
   best_ = {cost, std::move(leaves)};
 }
 
+// What the last leaf need not give is best taken from the tightest of its sisters.
+int RingPack::tightest_sister(int last, int rest) {
+  const int parent = pod_of_leaf(last);
+  if (parent < 0) return last;
+  for (const int leaf : best_.leaves) mark_[index(leaf_switch(leaf))] = 1;
+  int best = last;
+  for (const int child : topology_.switches()[index(parent)].children) {
+    if (!is_leaf(child) || weight(child) != weight(leaf_switch(last)) || mark_[index(child)])
+      continue;
+    const int free = free_at(child);
+    if (free >= rest && free < (*free_)[index(best)]) best = leaf_index_[index(child)];
+  }
+  for (const int leaf : best_.leaves) mark_[index(leaf_switch(leaf))] = 0;
+  return best;
+}
+
 void RingPack::finish(PackAnswer& answer) {
   answer.shares.clear();
   int rest = wanted_;
@@ -346,19 +277,7 @@ void RingPack::finish(PackAnswer& answer) {
     answer.shares.push_back({leaf, (*free_)[index(leaf)]});
     rest -= (*free_)[index(leaf)];
   }
-  int last = best_.leaves.back();
-  const int parent = topology_.leaf(last).parent;
-  if (parent >= 0) {
-    for (const int child : topology_.switches()[index(parent)].children) {
-      const int leaf = leaf_index_[index(child)];
-      if (leaf < 0 || weight(child) != weight(topology_.leaves()[index(last)])) continue;
-      const int free = (*free_)[index(leaf)];
-      const bool used =
-          std::find(best_.leaves.begin(), best_.leaves.end(), leaf) != best_.leaves.end();
-      if (!used && free >= rest && free < (*free_)[index(last)]) last = leaf;
-    }
-  }
-  answer.shares.push_back({last, rest});
+  answer.shares.push_back({tightest_sister(best_.leaves.back(), rest), rest});
   answer.cost = best_.cost;
   answer.certified = proven_;
   answer.lower_bound = proven_ ? best_.cost : std::min(bound_, best_.cost);
@@ -380,9 +299,8 @@ bool RingPack::solve(const std::vector<int>& free, int wanted, PackAnswer& answe
     return true;
   }
   try_pods();
-  const int count = static_cast<int>(topology_.switches().size());
-  for (int v = count - 1; v >= 0; --v)
-    if (!is_pod(v) && leaf_index_[index(v)] < 0 && below(v) >= wanted) try_above(v);
+  for (auto v = inner_.rbegin(); v != inner_.rend(); ++v)
+    if (!is_pod(*v) && below(*v) >= wanted) try_above(*v);
   finish(answer);
   return true;
 }

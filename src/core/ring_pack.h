@@ -4,14 +4,16 @@
 // A ring puts one flow on every link it touches, so cost only depends on which switches are
 // touched. One leaf: the tightest that fits. One pod (a switch right above leaves of equal weight):
 // largest leaf first touches the fewest. Several pods: a lower bound (fewest leaves anywhere,
-// fewest pods anywhere) proves most answers; where it does not, an exact table "most nodes for a
-// cost" over the tree decides.
+// fewest pods anywhere) proves most answers; where it does not, pods that are alike in their links
+// are chosen by PodChoice, and an exact table "most nodes for a cost" over the tree decides for all
+// other trees.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "core/leaf_share.h"
+#include "core/pod_choice.h"
 
 namespace acrf {
 
@@ -45,38 +47,54 @@ class RingPack {
   };
 
   std::int64_t weight(int at) const { return weights_[static_cast<std::size_t>(at)]; }
-  int below(int at) const { return below_[static_cast<std::size_t>(at)]; }
-  int free_at(int at) const;
+  bool is_leaf(int at) const { return leaf_index_[static_cast<std::size_t>(at)] >= 0; }
+  int free_at(int at) const {
+    return (*free_)[static_cast<std::size_t>(leaf_index_[static_cast<std::size_t>(at)])];
+  }
+  int below(int at) const {
+    return is_leaf(at) ? free_at(at) : below_[static_cast<std::size_t>(at)];
+  }
   bool is_pod(int at) const { return pod_[static_cast<std::size_t>(at)]; }
+  int pod_of_leaf(int leaf) const { return parent_[static_cast<std::size_t>(leaf_switch(leaf))]; }
+  int leaf_switch(int leaf) const { return topology_.leaves()[static_cast<std::size_t>(leaf)]; }
+  void note_pods(bool equal_weights);
   void sum_up(const std::vector<int>& free);
   int tightest_leaf() const;
-  void sort_leaves(int first_leaf, int end_leaf, std::vector<int>& order) const;
+  using LeafRange = std::pair<int, int>;  // indices
+  void sort_leaves(const std::vector<LeafRange>& ranges, std::vector<int>& order);
   void try_pods();
-  void try_pod(int pod);
   void try_above(int at);
   std::int64_t bound_for(int at);
   int fewest_leaves(int at);
   void try_children(int at, const std::vector<int>& children);
+  bool choose_pods(int at);
   void try_exactly(int at);
   bool reach(int at, std::int64_t limit);
   void reach_pod(int at, std::int64_t limit);
   void collect(int at, std::int64_t cost, std::vector<int>& leaves);
   void offer(int at, std::vector<int> leaves);
   std::int64_t cost_of(const std::vector<int>& leaves);
+  int tightest_sister(int last, int rest);
   void finish(PackAnswer& answer);
 
   const Topology& topology_;
-  std::vector<std::int64_t> weights_;  // by switch
-  std::vector<bool> pod_;              // by switch: all children are leaves, equal weights
-  std::vector<std::pair<int, int>> leaves_below_;  // by switch: range of leaf indices
-  std::vector<int> pods_;
-  std::vector<int> leaf_index_;  // by switch, -1 for others
+  std::vector<std::int64_t> weights_;    // by switch
+  std::vector<bool> pod_;                // by switch: all children are leaves, equal weights
+  std::vector<bool> alike_;              // by switch: all children are pods with equal links
+  std::vector<LeafRange> leaves_below_;  // by switch
+  std::vector<int> pods_, inner_;        // switches: above leaves only; all that are no leaves
+  std::vector<int> parent_;              // by switch
+  std::vector<int> leaf_index_;          // by switch, -1 for others
   std::int64_t least_leaf_weight_ = 1;
 
   int wanted_ = 0;
   const std::vector<int>* free_ = nullptr;
-  std::vector<int> below_, order_, candidates_, histogram_, mark_;
+  int most_free_ = 0;       // of any leaf
+  std::vector<int> below_;  // by switch that is no leaf
+  std::vector<int> order_, candidates_, histogram_, mark_, sums_, starts_;
+  std::vector<LeafRange> ranges_;
   std::vector<Reach> reach_;
+  PodChoice pod_choice_;
   std::int64_t steps_left_ = 0;
   bool proven_ = true;
   std::int64_t bound_ = 0;

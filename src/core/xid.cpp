@@ -21,17 +21,21 @@ std::string hex(std::uint64_t number, int digits) {
 std::optional<PciAddress> take_pci_address(std::string_view& text) {
   std::string_view rest = text;
   std::uint64_t parts[3] = {};
+  std::size_t digits[3] = {};
   int count = 0;
   do {
+    const auto before = rest.size();
     const auto part = take_unsigned(rest, 16);
     if (!part) return std::nullopt;
+    digits[count] = before - rest.size();
     parts[count++] = *part;
   } while (count < 3 && take_prefix(rest, ":"));
   if (count < 2) return std::nullopt;
   const std::uint64_t domain = count == 3 ? parts[0] : 0;
   const std::uint64_t bus = parts[count - 2];
   const std::uint64_t device = parts[count - 1];
-  if (domain > 0xffffffff || bus > 0xff || device > 0xff) return std::nullopt;
+  // "0000:3b" was cut off and is no bus 0000.
+  if (domain > 0xffffffff || digits[count - 2] > 2 || digits[count - 1] > 2) return std::nullopt;
   if (take_prefix(rest, ".") && !take_unsigned(rest, 16)) return std::nullopt;
   text = rest;
   return PciAddress{static_cast<std::uint32_t>(domain), static_cast<std::uint8_t>(bus),
@@ -51,14 +55,14 @@ std::optional<Xid> parse_xid(std::string_view message) {
   // MIG: "(PCI:0000:1a:00 GPU-I:05)"; the whole GPU is what can be lost.
   const auto close = message.find(')');
   if (close == std::string_view::npos) return std::nullopt;
-  const auto instance = trim(message.substr(0, close));
+  const auto mig = trim(message.substr(0, close));
+  if (!mig.empty() && !starts_with(mig, "GPU-I:")) return std::nullopt;
   message.remove_prefix(close + 1);
   if (!take_prefix(message, ": ")) return std::nullopt;
   const auto code = take_unsigned(message);
   if (!code || *code == 0 || *code > kMaxXid) return std::nullopt;
   if (!message.empty() && message.front() != ',' && message.front() != ' ') return std::nullopt;
   take_prefix(message, ",");
-  const auto mig = starts_with(instance, "GPU-I:") ? instance : std::string_view();
   return Xid{static_cast<int>(*code), *gpu, mig, trim(message)};
 }
 

@@ -65,9 +65,13 @@ std::optional<bool> flag(std::string_view text, std::string_view name, bool is_p
   return std::nullopt;
 }
 
-// The driver says itself whether a memory error needs a reset.
+// The driver says itself whether a memory error needs a reset, after the word that opens its text:
+// what stands before that may be the name of a process.
 void obey_reset_words(LineVerdict& line, std::string_view text) {
   auto& verdict = line.verdict;
+  const auto own = text.find("ontained: ");
+  if (own == std::string_view::npos) return;
+  text.remove_prefix(own);
   if (flag(text, "D-RST:", false).value_or(false)) {
     verdict.action = Action::kDrain;
   } else if (flag(text, "RST:", true).value_or(false)) {

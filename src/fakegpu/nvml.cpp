@@ -66,6 +66,12 @@ acrf_nvml_return copy_reading(acrf_nvml_device_t device, const char* function, c
   return ACRF_NVML_SUCCESS;
 }
 
+// With a reading "wobble", what a busy GPU's sensors do: another value at each call.
+unsigned wobble(const Gpu& gpu, unsigned range) {
+  static unsigned calls = 0;
+  return gpu.reading("wobble") == 0 ? 0 : ++calls * 7919 % range;
+}
+
 // Xids that each GPU had when the process began to listen, or has told since.
 std::size_t told_xids[256] = {};
 
@@ -177,7 +183,7 @@ FAKE_NVML_EXPORT acrf_nvml_return nvmlDeviceGetTemperature(acrf_nvml_device_t de
   const auto code = find_reading(device, __func__, gpu);
   if (code != ACRF_NVML_SUCCESS) return code;
   if (sensor != ACRF_NVML_TEMPERATURE_GPU || !celsius) return ACRF_NVML_ERROR_INVALID_ARGUMENT;
-  *celsius = gpu->temperature_c;
+  *celsius = gpu->temperature_c + wobble(*gpu, 3);
   return ACRF_NVML_SUCCESS;
 }
 
@@ -198,7 +204,7 @@ FAKE_NVML_EXPORT acrf_nvml_return nvmlDeviceGetPowerUsage(acrf_nvml_device_t dev
                                                           unsigned* milliwatts) {
   const Gpu* gpu = nullptr;
   const auto code = find_reading(device, __func__, gpu);
-  if (code == ACRF_NVML_SUCCESS) *milliwatts = gpu->power_mw;
+  if (code == ACRF_NVML_SUCCESS) *milliwatts = gpu->power_mw + wobble(*gpu, 9'000);
   return code;
 }
 

@@ -17,6 +17,7 @@
 
 #include "common/file.h"
 #include "core/text.h"
+#include "minicluster/node_network.h"
 
 namespace acrf::minicluster {
 namespace {
@@ -161,9 +162,10 @@ Status Cluster::launch() {
   if (!ports) return ports.error();
   ports_ = std::move(*ports);
   if (const auto written = write_cluster_files(options_, ports_.numbers); !written) return written;
-  auto space = ProcessSpace::create(options_.root);
+  auto space = ProcessSpace::create(options_.root, options_.networks);
   if (!space) return space.error();
   space_ = std::make_unique<ProcessSpace>(std::move(*space));
+  if (const auto made = make_networks(); !made) return made;
   if (const auto started = start_munged(); !started) return started;
   if (const auto started = start_slurmctld(); !started) return started;
   if (options_.backup)
@@ -190,8 +192,41 @@ std::vector<std::string> Cluster::environment() const {
 }
 
 CommandResult Cluster::run(const std::vector<std::string>& command, milliseconds limit) const {
-  return run_command(command, environment(), limit);
+  if (!options_.networks) return run_command(command, environment(), limit);
+  auto words = inside({"--net"});
+  words.insert(words.end(), command.begin(), command.end());
+  return run_command(words, environment(), limit);
 }
+
+std::vector<std::string> Cluster::inside(const std::vector<std::string>& kinds) const {
+  std::vector<std::string> words = {"nsenter", "--target", std::to_string(init_pid_)};
+  words.insert(words.end(), kinds.begin(), kinds.end());
+  return words;
+}
+
+Status Cluster::make_networks() {
+  const auto record = read_file(path("init.pid"));
+  if (!record) return record.error();
+  init_pid_ = static_cast<int>(parse_unsigned(record->substr(0, record->find(' '))).value_or(0));
+  if (!options_.networks) return Done{};
+  const auto started = space_->start("networks", {"/bin/sh", "-c", network_script(options_)},
+                                     environment(), path("log/networks.out"));
+  if (!started) return started;
+  wait_for_end("networks");
+  const auto ended = space_->ended("networks");
+  if (ended && *ended == 0) return Done{};
+  return Error{ErrorCode::kUnavailable, "the nodes' networks could not be made"};
+}
+
+Status Cluster::switch_cable(const std::string& node, const char* state) {
+  const auto done = run({"ip", "link", "set", cable_of(node), state});
+  if (done.ok()) return Done{};
+  return Error{ErrorCode::kSystem, node + "'s cable: " + done.errors};
+}
+
+Status Cluster::cut_off(const std::string& node) { return switch_cable(node, "down"); }
+
+Status Cluster::join(const std::string& node) { return switch_cable(node, "up"); }
 
 Status Cluster::start_munged() {
   const auto munged = find_command("munged");
@@ -226,7 +261,10 @@ Status Cluster::start_controller(bool backup) {
   const auto started = space_->start(daemon, command, variables, path("log/" + daemon + ".out"));
   if (!started) return started;
   const auto ip = options_.backup ? controller_host(options_, backup).address : "127.0.0.1";
-  return wait_for_start(daemon, [&] { return accepts_at(ip, ports_.numbers[0]); });
+  return wait_for_start(daemon, [&] {
+    if (!options_.networks) return accepts_at(ip, ports_.numbers[0]);
+    return run({"scontrol", "ping"}).output.find("is UP") != std::string::npos;
+  });
 }
 
 Status Cluster::restart_slurmctld() {
@@ -262,9 +300,11 @@ Status Cluster::wait_for_start(const std::string& daemon, const std::function<bo
 }
 
 Status Cluster::start_slurmd(const std::string& node) {
-  return space_->start("slurmd-" + node,
-                       {path("sbin/slurmd"), "-D", "-N", node, "-d", path("sbin/slurmstepd")},
-                       environment(), path("log/slurmd-" + node + ".out"));
+  auto command = enter_node_network(options_, node);
+  command.insert(command.end(),
+                 {path("sbin/slurmd"), "-D", "-N", node, "-d", path("sbin/slurmstepd")});
+  return space_->start("slurmd-" + node, command, environment(),
+                       path("log/slurmd-" + node + ".out"));
 }
 
 Status Cluster::start_healthd(const std::string& node) {
@@ -277,8 +317,9 @@ Status Cluster::start_healthd(const std::string& node) {
   }
   const auto program = options_.healthd_program.empty() ? staged(options_, "/usr/sbin/acrf-healthd")
                                                         : options_.healthd_program;
-  return space_->start("healthd-" + node, {program, "-N", node}, variables,
-                       path("log/healthd-" + node + ".log"));
+  auto command = enter_node_network(options_, node);
+  command.insert(command.end(), {program, "-N", node});
+  return space_->start("healthd-" + node, command, variables, path("log/healthd-" + node + ".log"));
 }
 
 // A job that is there when the power saving thread looks would have its nodes started.

@@ -53,6 +53,14 @@ class Cluster {
   // SIGKILL, and waits until it is gone.
   Status kill(const std::string& daemon);
   Status keep();
+  // With options().networks: pulls the node's cable, and puts it back.
+  Status cut_off(const std::string& node);
+  Status join(const std::string& node);
+  // Words that make a command run inside the cluster's own namespaces of these kinds, as nsenter's
+  // options name them: --net, --mount.
+  std::vector<std::string> inside(const std::vector<std::string>& kinds) const;
+  // The first process of its space, as this process sees it.
+  int init_pid() const { return init_pid_; }
 
   const ClusterOptions& options() const { return options_; }
   std::string path(const std::string& below) const { return options_.root + "/" + below; }
@@ -66,6 +74,8 @@ class Cluster {
   Status start_munged();
   Status start_controller(bool backup);
   Status wait_for_nodes();
+  Status make_networks();
+  Status switch_cable(const std::string& node, const char* state);
   Status wait_for_power_saving();
   // Until the daemon accepts connections; at once when it has ended instead.
   Status wait_for_start(const std::string& daemon, const std::function<bool()>& accepts);
@@ -74,6 +84,7 @@ class Cluster {
   UniqueFd lock_;  // on the directory, for as long as this object lives
   Ports ports_;
   std::unique_ptr<ProcessSpace> space_;
+  int init_pid_ = -1;
   bool kept_ = false;
 };
 

@@ -14,6 +14,7 @@
 #include "core/text.h"
 #include "fakegpu/state.h"
 #include "minicluster/command.h"
+#include "minicluster/node_network.h"
 
 namespace acrf::minicluster {
 namespace {
@@ -38,7 +39,8 @@ std::string host_name() {
 }
 
 std::string controller_lines(const ClusterOptions& options) {
-  if (!options.backup) return fmt::format("SlurmctldHost={}(127.0.0.1)\n", host_name());
+  if (!options.backup)
+    return fmt::format("SlurmctldHost={}({})\n", host_name(), controller_address(options));
   std::string text = "SlurmctldTimeout=3\n";
   for (const bool backup : {false, true}) {
     const auto host = controller_host(options, backup);
@@ -88,10 +90,10 @@ std::string node_lines(const ClusterOptions& options, const std::vector<int>& po
   const auto names = node_names(options);
   for (std::size_t i = 0; i < names.size(); ++i) {
     text += fmt::format(
-        "NodeName={} NodeHostname=localhost NodeAddr=127.0.0.1 Port={} Sockets=2 CoresPerSocket=8 "
+        "NodeName={} NodeHostname=localhost NodeAddr={} Port={} Sockets=2 CoresPerSocket=8 "
         "ThreadsPerCore=1 RealMemory={} Gres=gpu:h100:{}{}{} State=UNKNOWN\n",
-        names[i], ports[i + 1], options.memory_mb, options.gpus_per_node,
-        options.gres.empty() ? "" : ",", options.gres);
+        names[i], node_address(options, static_cast<int>(i) + 1), ports[i + 1], options.memory_mb,
+        options.gpus_per_node, options.gres.empty() ? "" : ",", options.gres);
   }
   return text;
 }
@@ -106,7 +108,6 @@ std::string slurm_conf(const ClusterOptions& options, const std::vector<int>& po
       "SlurmUser=root\n"
       "AuthType=auth/munge\n"
       "AuthInfo=socket={2}/munge.socket\n"
-      "CommunicationParameters=NoInAddrAny,NoCtldInAddrAny\n"
       "StateSaveLocation={2}/state\n"
       "SlurmdSpoolDir={2}/spool/%n\n"
       "SlurmctldPidFile={2}/run/slurmctld.pid\n"
@@ -129,6 +130,8 @@ std::string slurm_conf(const ClusterOptions& options, const std::vector<int>& po
       controller_lines(options), ports[0], root, plugin_dirs(options, stage),
       options.select == SelectInstall::kNamed ? "select/acrf" : "select/cons_tres",
       options.cloud_nodes ? ",Power" : "");
+  // In networks of their own the daemons may listen everywhere.
+  if (!options.networks) text += "CommunicationParameters=NoInAddrAny,NoCtldInAddrAny\n";
   if (!options.topology.empty())
     text += fmt::format("TopologyPlugin=topology/{}\n",
                         starts_with(options.topology, "BlockName") ? "block" : "tree");
@@ -177,9 +180,10 @@ std::string acrf_conf(const ClusterOptions& options) {
       "FakeGpuState={}/nodes/%n/gpus.json\n"
       "NodeRoot={}/nodes/%n/root\n"
       "SampleInterval=1\n"
+      "PeerPortOffset={}\n"
       "NodeCheckInterval=0\n{}",
       options.enforce ? "enforce" : "observe", options.root, options.root,
-      staged(options, ACRF_LIBDIR), options.root, options.root, options.acrf_conf);
+      staged(options, ACRF_LIBDIR), options.root, options.root, options.nodes, options.acrf_conf);
 }
 
 // Nothing here needs control groups, and slurmd must neither want them nor make any. 22.05 can't be
@@ -256,7 +260,7 @@ std::vector<std::string> node_names(const ClusterOptions& options) {
 }
 
 int port_count(const ClusterOptions& options) {
-  return options.cloud_nodes ? 1 : 1 + options.nodes;
+  return options.cloud_nodes ? 1 : 1 + 2 * options.nodes;
 }
 
 ControllerHost controller_host(const ClusterOptions& options, bool backup) {
@@ -279,7 +283,8 @@ Status write_slurm_conf(const ClusterOptions& options, const std::vector<int>& p
 
 Status write_cluster_files(const ClusterOptions& options, const std::vector<int>& ports) try {
   const std::string& root = options.root;
-  for (const char* directory : {"dev", "etc", "log", "nodes", "run", "sbin", "spool", "state"})
+  for (const char* directory :
+       {"dev", "etc", "log", "net", "nodes", "run", "sbin", "spool", "state"})
     fs::create_directories(root + "/" + directory);
   if (const auto linked = link_daemons(root); !linked) return linked;
   if (const auto made = make_munge_key(root + "/munge.key"); !made) return made;

@@ -24,7 +24,8 @@ struct ClusterOptions {
   // Nodes without slurmd that only slurmctld knows: their jobs are placed and hold their GPUs, but
   // never start. Any number of them costs no process.
   bool cloud_nodes = false;
-  int memory_mb = 1000;  // per node
+  int memory_mb = 1000;   // per node
+  bool networks = false;  // each node has a network of its own and can be cut off
   SelectInstall select = SelectInstall::kDropIn;
   bool named_stays = false;  // in PluginDir, last, for the records of jobs that ran under it
   bool enforce = true;       // healthd's Mode
@@ -49,7 +50,8 @@ struct ClusterOptions {
 // Node names are n1 ... nN.
 std::vector<std::string> node_names(const ClusterOptions& options);
 
-// How many ports the cluster needs: slurmctld's, then one per node that has a slurmd.
+// How many ports the cluster needs, one after the other: slurmctld's, then one per node that has a
+// slurmd, then one per such node's acrf-healthd.
 int port_count(const ClusterOptions& options);
 
 // Writes everything below options.root, with port_count() `ports`.

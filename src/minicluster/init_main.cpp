@@ -149,11 +149,12 @@ bool mount_proc() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
+  const bool own_network = argc == 3 && std::strcmp(argv[2], "network") == 0;
+  if (argc != 2 && !own_network) {
     std::fprintf(stderr, "acrf-cluster-init: for ACRF's own test clusters only\n");
     return 2;
   }
-  if (::unshare(CLONE_NEWPID) != 0) {
+  if (::unshare(CLONE_NEWPID | (own_network ? CLONE_NEWNET : 0)) != 0) {
     std::perror("acrf-cluster-init: unshare");
     return 1;
   }

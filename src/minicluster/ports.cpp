@@ -49,7 +49,10 @@ Result<Ports> claim_ports(int count) {
     const int port = kFirstPort + next;
     next = (next + 1) % kPortRange;
     auto claimed = claim(port);
-    if (!claimed || !is_free(port)) continue;
+    if (next == 0 || !claimed || !is_free(port)) {  // a gap: begin anew after it
+      ports = {};
+      continue;
+    }
     ports.numbers.push_back(port);
     ports.claims.push_back(std::move(claimed));
   }

@@ -15,7 +15,7 @@ struct Ports {
   std::vector<UniqueFd> claims;  // released when closed, by the end of the process too
 };
 
-// Ports that nobody listens on and nobody has claimed.
+// Ports that nobody listens on and nobody has claimed, one after the other.
 Result<Ports> claim_ports(int count);
 
 }  // namespace acrf::minicluster

@@ -51,7 +51,7 @@ std::string process_identity(int pid) {
   return fields.size() > 19 ? std::to_string(pid) + " " + std::string(fields[19]) : "";
 }
 
-Result<ProcessSpace> ProcessSpace::create(const std::string& root) {
+Result<ProcessSpace> ProcessSpace::create(const std::string& root, bool own_network) {
   int pair[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
     return system_error("create a socket pair");
@@ -62,7 +62,9 @@ Result<ProcessSpace> ProcessSpace::create(const std::string& root) {
   posix_spawn_file_actions_adddup2(&files, theirs.get(), 3);
   std::string program = ACRF_CLUSTER_INIT;
   std::string directory = root;
-  char* arguments[] = {program.data(), directory.data(), nullptr};
+  std::string network = "network";
+  char* arguments[] = {program.data(), directory.data(), own_network ? network.data() : nullptr,
+                       nullptr};
   pid_t pid = -1;
   const int code = ::posix_spawn(&pid, program.c_str(), &files, nullptr, arguments, environ);
   posix_spawn_file_actions_destroy(&files);

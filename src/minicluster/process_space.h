@@ -18,7 +18,7 @@ namespace acrf::minicluster {
 class ProcessSpace {
  public:
   // `root` receives init.pid, which names the space to a later stop_recorded().
-  static Result<ProcessSpace> create(const std::string& root);
+  static Result<ProcessSpace> create(const std::string& root, bool own_network = false);
 
   // Starts a daemon under a name; its output is appended to `log`.
   Status start(const std::string& name, const std::vector<std::string>& command,

@@ -23,6 +23,7 @@ void feed_samples(std::string_view text) {
   const auto encoded = encode_answer(answer);
   const auto again = parse_samples(encoded);
   require(again && again->size() <= samples->size());
+  (void)parse_samples(std::string(text), *samples);
   GpuRules copy;
   copy.take_text(rules.to_text("boot"), "boot");
   require(copy.to_text("boot") == rules.to_text("boot"));

@@ -131,6 +131,43 @@ TEST_F(Failover, WithoutTheLauncherTheJobIsRequeued) {
   ASSERT_TRUE(runs_again(id, 1));
 }
 
+// The spare that the table names first is below another switch.
+TEST_F(Failover, TheReplacementIsTheSpareThatRaisesTrafficLeast) {
+  auto options = small();
+  options.nodes = 5;
+  options.topology =
+      "SwitchName=near Nodes=n[2-5]\nSwitchName=far Nodes=n1\nSwitchName=top Switches=near,far\n";
+  start(options);
+  train({"-N5", "--acrf-spares=2"}, 3);
+  const auto before = nodes_of_ranks();
+  for (const auto& [rank, node] : before) EXPECT_NE(node, "n1");
+  inject(before.at("1"));
+  ASSERT_TRUE(wait_until([&] { return beginnings() == 6; })) << text_of(output());
+  std::vector<std::string> after;
+  for (const auto& [rank, node] : nodes_of_ranks()) after.push_back(node);
+  EXPECT_THAT(after, Not(Contains("n1")));
+  EXPECT_THAT(after, Not(Contains(before.at("1"))));
+  EXPECT_THAT(after, Contains(before.at("0")));
+  EXPECT_THAT(after, Contains(before.at("2")));
+}
+
+TEST_F(Failover, AJobThatLosesASpareGoesOnAsItIs) {
+  start(small());
+  const auto id = train({"-N3", "--acrf-spares=1"}, 2);
+  auto spare = job(id).nodes;
+  for (const auto& [rank, node] : nodes_of_ranks())
+    spare.erase(std::remove(spare.begin(), spare.end(), node), spare.end());
+  ASSERT_EQ(spare.size(), 1U);
+  inject(spare.front());
+  ASSERT_TRUE(wait_until([&] {
+    return comment(id).find("acrf-run:can-lose=0,without=" + spare.front()) != std::string::npos;
+  })) << comment(id);
+  ASSERT_TRUE(healthd_says(spare.front(), "closed: node drained"));
+  EXPECT_EQ(job(id).state, "RUNNING");
+  EXPECT_EQ(job(id).restarts, 0);
+  EXPECT_EQ(beginnings(), 2);
+}
+
 TEST_F(Failover, TheProgramsStatusIsTheLaunchersAndItsRanksFindEachOther) {
   start(small());
   const auto id = sbatch(

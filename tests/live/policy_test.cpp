@@ -199,6 +199,9 @@ TEST_F(Policies, AProgramThatFailsEverywhereIsHeldAndOneThatSaysSoIsLeft) {
   const auto poison = submit({"--acrf-policy=requeue", "--gpus=8"}, "exit 7");
   const auto says_no = submit({"--acrf-policy=requeue", "--gpus=1"}, "exit 93");
   const auto untouched = submit({"--gpus=1"}, "exit 7");
+  // A slurmctld that is restarted no longer knows the nodes of what had ended, but by name.
+  ASSERT_TRUE(wait_until([&] { return job(poison).state == "FAILED"; })) << show(poison);
+  ASSERT_TRUE(cluster().restart_slurmctld().ok());
   EXPECT_TRUE(wait_until(
       [&] {
         return show(poison).find("failed_with_status_7_on_3_different_nodes") != std::string::npos;

@@ -88,7 +88,9 @@ std::vector<JobRecord> read_jobs(std::string_view text) {
     JobRecord job;
     job.id = behind(line, "JobId");
     job.state = behind(line, "JobState");
+    job.reason = behind(line, "Reason");
     job.restarts = number(line, "Restarts");
+    job.priority = number(line, "Priority");
     job.start = static_cast<Seconds>(number(line, "StartTime"));
     job.end = static_cast<Seconds>(number(line, "EndTime"));
     job.gpus = read_allocation(line);
@@ -102,6 +104,7 @@ std::vector<NodeRecord> read_nodes(std::string_view text) {
     node.name = behind(line, "NodeName");
     node.state = behind(line, "State");
     node.comment = behind(line, "Comment");
+    node.reason = behind(line, "Reason", " [");
     node.allocated = behind(line, "AllocTRES");
     node.cpus = number(line, "CPUTot");
     node.cpus_allocated = number(line, "CPUAlloc");

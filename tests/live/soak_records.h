@@ -18,7 +18,9 @@ using GpusByNode = std::map<std::string, GpuMask>;  // nodes with at least one G
 struct JobRecord {
   std::string id;
   std::string state;
+  std::string reason;
   std::uint64_t restarts = 0;
+  std::uint64_t priority = 0;  // 0: held
   Seconds start = 0;
   Seconds end = 0;
   GpusByNode gpus;
@@ -32,6 +34,7 @@ struct NodeRecord {
   std::string name;
   std::string state;
   std::string comment;
+  std::string reason;     // with blanks, and who gave it
   std::string allocated;  // AllocTRES
   std::uint64_t cpus = 0, cpus_allocated = 0;
   std::uint64_t memory_mb = 0, memory_allocated_mb = 0;

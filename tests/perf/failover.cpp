@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // acrf-failover: seconds from a fault to the first task of the step that acrf run starts in the
 // same allocation, on a live cluster; the measurement behind `contrib/bench failover`. The verdict
-// falls some hundredths of a second after the fault, so that the figures are a little too long.
+// falls some hundredths of a second after the fault, so that the figures are a little too long. A
+// step that does not begin from the newest complete checkpoint, or not on the nodes that are left,
+// is wrong.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "brakes_off.h"
+#include "common/checkpoint_seal.h"
 #include "common/file.h"
 #include "core/text.h"
 #include "minicluster/cluster.h"
@@ -27,67 +32,133 @@ constexpr seconds kPatience{60};
 constexpr int kNodes = 6, kSpares = 4;
 
 constexpr char kJob[] = R"(#!/bin/bash
-acrf run -- bash -c 'echo "$SLURMD_NODENAME" >>"$RUN/began-$ACRF_FAILOVER_COUNT"; sleep 1000'
+acrf run -- bash -c '
+echo "$SLURMD_NODENAME $ACRF_RESUME_FROM" >>"$RUN/began-$ACRF_FAILOVER_COUNT"; sleep 1000'
 )";
 
-std::vector<std::string> began(const std::string& directory, int failover) {
-  const auto text = read_file(fmt::format("{}/began-{}", directory, failover));
-  std::vector<std::string> nodes;
-  if (!text) return nodes;
-  for (const auto line : split(trim(*text), '\n')) nodes.emplace_back(line);
-  return nodes;
-}
+struct Outcome {
+  std::vector<double> times;
+  int wrong = 0;
+};
 
 // One job, which loses a node as often as it has spares.
-Status lose_all_spares(Cluster& cluster, int number, std::vector<double>& times) {
-  const auto directory = cluster.path(fmt::format("run-{}", number));
-  std::filesystem::create_directories(directory);
-  if (const auto written = write_file(directory + "/job", kJob, 0755); !written) return written;
-  const auto submitted =
-      cluster.run({"env", "RUN=" + directory, "sbatch", "--parsable", fmt::format("-N{}", kNodes),
-                   "--gpus-per-node=8", "--output=" + directory + "/out", "--acrf-policy=failover",
-                   fmt::format("--acrf-spares={}", kSpares), directory + "/job"});
-  if (!submitted.ok()) return Error{ErrorCode::kUnavailable, "sbatch: " + submitted.errors};
-  std::vector<std::string> lost;
-  Status outcome = Done{};
-  for (int failover = 0; failover < kSpares && outcome; ++failover) {
-    constexpr std::size_t kRunning = kNodes - kSpares;
-    if (!wait_until([&] { return began(directory, failover).size() == kRunning; }, kPatience)) {
-      outcome = Error{ErrorCode::kUnavailable, "the step did not start: " + directory};
-      break;
+class Job {
+ public:
+  Job(Cluster& cluster, int number)
+      : cluster_(cluster), directory_(cluster.path(fmt::format("run-{}", number))) {}
+
+  Status submit() {
+    const auto checkpoints = directory_ + "/checkpoints";
+    for (const std::string step : {"step-7", "step-8"}) {
+      std::filesystem::create_directories(checkpoints + "/" + step);
+      if (auto written = write_file(checkpoints + "/" + step + "/weights", step); !written)
+        return written;
     }
-    lost.push_back(began(directory, failover).back());
-    const auto fault = Clock::now();
-    cluster.run({"acrf", "inject", "--node", lost.back(), "--xid", "79"});
-    if (wait_until([&] { return !began(directory, failover + 1).empty(); }, kPatience,
-                   milliseconds(2)))
-      times.push_back(std::chrono::duration<double>(Clock::now() - fault).count());
-    else
-      outcome = Error{ErrorCode::kUnavailable, "the step was not started again: " + directory};
+    if (auto sealed = seal_checkpoint(checkpoints + "/step-7"); !sealed) return sealed;
+    if (auto written = write_file(directory_ + "/job", kJob, 0755); !written) return written;
+    const auto submitted = cluster_.run(
+        {"env", "RUN=" + directory_, "sbatch", "--parsable", fmt::format("-N{}", kNodes),
+         "--gpus-per-node=8", "--output=" + directory_ + "/out", "--acrf-policy=failover",
+         fmt::format("--acrf-spares={}", kSpares), "--acrf-checkpoint-dir=" + checkpoints,
+         directory_ + "/job"});
+    if (!submitted.ok()) return Error{ErrorCode::kUnavailable, "sbatch: " + submitted.errors};
+    id_ = trim(submitted.output);
+    return began(0) ? Status(Done{}) : missed("the step did not start");
   }
-  cluster.run({"scancel", std::string(trim(submitted.output))});
-  for (const auto& node : lost)
-    if (const auto restored = restore_node(cluster, node); outcome && !restored) outcome = restored;
-  return outcome;
+
+  // Breaks a node of the step of this number.
+  Status lose_node(int failover, Outcome& outcome) {
+    const auto before = nodes_of(failover);
+    lost_.push_back(before.back());
+    const auto fault = Clock::now();
+    cluster_.run({"acrf", "inject", "--node", lost_.back(), "--xid", "79"});
+    if (!wait_until([&] { return !lines_of(failover + 1).empty(); }, kPatience, milliseconds(2)))
+      return missed("the step was not started again");
+    outcome.times.push_back(std::chrono::duration<double>(Clock::now() - fault).count());
+    if (!began(failover + 1)) return missed("not all tasks of the step began");
+    outcome.wrong += !is_right(before, failover + 1);
+    return Done{};
+  }
+
+  // Ends the job and mends its nodes.
+  Status end() {
+    cluster_.run({"scancel", id_});
+    for (const auto& node : lost_)
+      if (const auto restored = restore_node(cluster_, node); !restored) return restored;
+    return Done{};
+  }
+
+ private:
+  Status missed(const std::string& what) const {
+    return Error{ErrorCode::kUnavailable, what + ": " + directory_};
+  }
+
+  std::vector<std::string> lines_of(int failover) const {
+    const auto text = read_file(fmt::format("{}/began-{}", directory_, failover));
+    std::vector<std::string> lines;
+    if (!text) return lines;
+    for (const auto line : split(trim(*text), '\n')) lines.emplace_back(line);
+    return lines;
+  }
+
+  std::vector<std::string> nodes_of(int failover) const {
+    auto nodes = lines_of(failover);
+    for (auto& node : nodes) node.resize(std::min(node.size(), node.find(' ')));
+    return nodes;
+  }
+
+  bool began(int failover) const {
+    constexpr std::size_t kRunning = kNodes - kSpares;
+    return wait_until([&] { return lines_of(failover).size() == kRunning; }, kPatience);
+  }
+
+  bool is_right(std::vector<std::string> before, int failover) const {
+    before.pop_back();
+    const auto after = nodes_of(failover);
+    for (const auto& node : before)
+      if (std::find(after.begin(), after.end(), node) == after.end()) return false;
+    for (const auto& line : lines_of(failover))
+      if (line.find(" " + directory_ + "/checkpoints/step-7") == std::string::npos) return false;
+    return true;
+  }
+
+  Cluster& cluster_;
+  std::string directory_, id_;
+  std::vector<std::string> lost_;
+};
+
+Status lose_all_spares(Cluster& cluster, int number, Outcome& outcome) {
+  Job job(cluster, number);
+  auto status = job.submit();
+  for (int failover = 0; failover < kSpares && status; ++failover)
+    status = job.lose_node(failover, outcome);
+  const auto ended = job.end();
+  return status ? ended : status;
 }
 
 int run(const std::string& root, int failovers) {
   ClusterOptions options;
   options.root = root;
+  options.acrf_conf = kBrakesOff;
   auto cluster = Cluster::start(options);
-  Status outcome = Done{};
-  if (!cluster) outcome = cluster.error();
-  std::vector<double> times;
-  for (int number = 0; outcome && static_cast<int>(times.size()) < failovers; ++number)
-    outcome = lose_all_spares(**cluster, number, times);
-  if (!outcome) {
-    fmt::print(stderr, "acrf-failover: {}\n", outcome.error().sentence);
+  Status status = Done{};
+  if (!cluster) status = cluster.error();
+  Outcome outcome;
+  const auto& times = outcome.times;
+  for (int number = 0; status && static_cast<int>(times.size()) < failovers; ++number)
+    status = lose_all_spares(**cluster, number, outcome);
+  if (!status) {
+    fmt::print(stderr, "acrf-failover: {}\n", status.error().sentence);
     return EXIT_FAILURE;
   }
   const double p50 = quantile(times, 0.5), p99 = quantile(times, 0.99), most = quantile(times, 1);
-  fmt::print("{:>4} {:>8} {:>8} {:>8}\n{:4} {:8.2f} {:8.2f} {:8.2f}\n", "n", "p50_s", "p99_s",
-             "max_s", times.size(), p50, p99, most);
-  const nlohmann::json row = {{"n", times.size()}, {"p50_s", p50}, {"p99_s", p99}, {"max_s", most}};
+  fmt::print("{:>4} {:>8} {:>8} {:>8} {:>6}\n{:4} {:8.2f} {:8.2f} {:8.2f} {:6}\n", "n", "p50_s",
+             "p99_s", "max_s", "wrong", times.size(), p50, p99, most, outcome.wrong);
+  const nlohmann::json row = {{"n", times.size()},
+                              {"p50_s", p50},
+                              {"p99_s", p99},
+                              {"max_s", most},
+                              {"wrong", outcome.wrong}};
   fmt::print("{}\n", nlohmann::json::array({row}).dump());
   return EXIT_SUCCESS;
 }

@@ -40,11 +40,21 @@ struct Usage {
   double daemon_mb = 0, all_mb = 0;
 };
 
+// Of all threads, to the nanosecond: a clock tick is as much as a worker uses in a minute.
+double processor_s(const std::filesystem::path& process) {
+  double seconds = 0;
+  std::error_code gone;
+  for (const auto& task : std::filesystem::directory_iterator(process / "task", gone)) {
+    const auto spent = read_file(task.path() / "schedstat");
+    if (spent) seconds += std::strtod(spent->c_str(), nullptr) / 1e9;
+  }
+  return seconds;
+}
+
 // Of the daemon and its workers. Memory is the proportional share (PSS): the pages that all of them
 // have in common, as those of the program itself, count once in the sum.
 Usage usage_of(pid_t daemon) {
   Usage usage;
-  const double tick = 1.0 / static_cast<double>(::sysconf(_SC_CLK_TCK));
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const auto pid = parse_unsigned(entry.path().filename().string());
     const auto stat = pid ? read_file(entry.path() / "stat") : Result<std::string>(Error{});
@@ -53,9 +63,7 @@ Usage usage_of(pid_t daemon) {
     const bool is_daemon = *pid == static_cast<std::uint64_t>(daemon);
     const bool is_worker = parse_unsigned(fields[1]) == static_cast<std::uint64_t>(daemon);
     if (!is_daemon && !is_worker) continue;
-    double cpu_s = 0;
-    for (std::size_t i = 11; i < 13; ++i)
-      cpu_s += static_cast<double>(parse_unsigned(fields[i]).value_or(0)) * tick;
+    const double cpu_s = processor_s(entry.path());
     usage.all_s += cpu_s;
     if (is_daemon) usage.daemon_s = cpu_s;
     const auto memory = read_file(entry.path() / "smaps_rollup");
@@ -86,7 +94,9 @@ class Node {
       done = write_file(file("slurm.conf"),
                         "ClusterName=bench\nSlurmctldHost=localhost\nNodeName=n1\n"
                         "PartitionName=p Nodes=n1\n");
-    if (done) done = fakegpu::save_state(file("gpus.json"), fakegpu::healthy_state("n1", 8));
+    auto gpus = fakegpu::healthy_state("n1", 8);
+    for (auto& gpu : gpus.gpus) gpu.readings["wobble"] = 1;  // as sensors do: an easy job it is not
+    if (done) done = fakegpu::save_state(file("gpus.json"), gpus);
     if (done)
       done = write_file(file("acrf.conf"),
                         fmt::format("KernelLog={0}/kmsg\nStateDir={0}/state\nNvmlLibrary={1}\n"

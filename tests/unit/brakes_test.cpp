@@ -173,6 +173,42 @@ TEST(Brakes, FaultsFarApartInTimeAreNoCommonCause) {
   EXPECT_EQ(ask(fleet, "n300", "gsp"), Permission::kAct);
 }
 
+TEST(Brakes, OneClassOfFaultsAfterAChangeOfTheDriverIsTheDrivers) {
+  Fleet fleet = fleet_of(1000);
+  acted(fleet, "n100", "gsp@driver-570.86", kNow - 80'000);
+  acted(fleet, "n200", "gsp@driver-570.86", kNow - 20'000);
+  const auto decision = ask_brakes(Config(), fleet, {"n300", "gsp@driver-570.86"});
+  EXPECT_EQ(decision.permission, Permission::kHeld);
+  EXPECT_EQ(decision.brake->brake, Brake::kCommonOrigin);
+  EXPECT_EQ(decision.sentence,
+            "3 nodes with gsp@driver-570.86 within 86400 s (n[100,200,300]): one cause that is not "
+            "theirs");
+  EXPECT_EQ(ask(fleet, "n300", "gpu_lost@driver-570.86"), Permission::kAct) << "another fault";
+  EXPECT_EQ(ask(fleet, "n300", "gsp@driver-550.90"), Permission::kAct) << "another driver";
+  EXPECT_EQ(ask(fleet, "n300", "gsp"), Permission::kAct) << "a driver that has long been there";
+  acted(fleet, "n100", "gsp@driver-570.86", kNow - 90'000);
+  EXPECT_EQ(ask(fleet, "n300", "gsp@driver-570.86"), Permission::kAct) << "a day later";
+}
+
+TEST(Brakes, WhatOneFileSystemDoesToManyNodesIsTheFileSystems) {
+  Fleet fleet = fleet_of(1000);
+  acted(fleet, "n100", "fs_hung@/scratch", kNow - 300);
+  set_braked(at(fleet, "n200").token, "fs_not_mounted@/scratch", kNow - 100);
+  const auto decision = ask_brakes(Config(), fleet, {"n300", "fs_read_only@/scratch"});
+  EXPECT_EQ(decision.permission, Permission::kHeld);
+  EXPECT_EQ(decision.brake->brake, Brake::kCommonOrigin);
+  EXPECT_EQ(ask(fleet, "n300", "fs_read_only@/local"), Permission::kAct);
+}
+
+TEST(Brakes, TheCauseCountsForItsClassAsWell) {
+  Fleet fleet = fleet_of(1000);
+  acted(fleet, "n100", "gsp@driver-570.86", kNow - 50);
+  acted(fleet, "n200", "gsp", kNow - 40);
+  EXPECT_EQ(ask_brakes(Config(), fleet, {"n300", "gsp@driver-1"}).brake->brake,
+            Brake::kCommonClass);
+  EXPECT_EQ(nodes_to_reset(fleet, {"", "gsp"}).size(), 2u);
+}
+
 TEST(Brakes, ManyNodesOfOneSwitchAtOnceAreNotTheNodesFault) {
   Fleet fleet = fleet_of(1000);
   acted(fleet, "n1", "gsp", kNow - 50);

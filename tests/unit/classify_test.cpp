@@ -72,6 +72,54 @@ TEST(Classify, LabelledLinesSeenInPublic) {
   EXPECT_EQ(lines, 148);
 }
 
+// tests/data/log/variants.tsv: class, action, line. "-" and "stays": it must not act, whatever
+// else.
+TEST(Classify, LinesOfOurOwnMaking) {
+  std::ifstream file(ACRF_TEST_DATA "/log/variants.tsv");
+  std::string text;
+  int lines = 0;
+  while (std::getline(file, text)) {
+    if (text.empty() || text[0] == '#') continue;
+    ++lines;
+    const auto action_at = text.find('\t') + 1;
+    const auto line_at = text.find('\t', action_at) + 1;
+    const auto fault_class = text.substr(0, action_at - 1);
+    const auto action = text.substr(action_at, line_at - action_at - 1);
+    const auto line = text.substr(line_at);
+    if (action == "stays") {
+      EXPECT_FALSE(evacuates(classify_line(line).verdict)) << line;
+    } else {
+      EXPECT_EQ(class_of(line), fault_class) << line;
+      EXPECT_EQ(action_of(line), action) << line;
+    }
+  }
+  EXPECT_GT(lines, 500);
+}
+
+// Wherever a line is cut off, it says no more than the whole one would have said.
+TEST(Classify, ALineThatWasCutOffActsNoStronger) {
+  for (const std::string line : {
+           "NVRM: Xid (PCI:0000:3b:00): 13, pid=7, name=python3, Graphics Exception: ESR 0x50",
+           "NVRM: Xid (PCI:0000:3b:00): 145, RLW_SRC_TRACK Nonfatal XC1 i0 Link 12 (0x040988e2 "
+           "0x00000008 0x00000000 0x00000000 0x00000000 0x00000000)",
+           "NVRM: Xid (PCI:0000:3b:00): 154, GPU recovery action changed from 0x2 (Node Reboot "
+           "Required) to 0x0 (None)",
+           "NVRM: Xid (PCI:0000:3b:00): 154, GPU recovery action changed from 0x2 (Node Reboot "
+           "Required) to 0x12 (Node Reboot Required)",
+           "NVRM: Xid (PCI:0000:3b:00): 177, GPU has fallen off the bus",
+           "NVRM: Xid (PCI:0000:3b:00): 163, power smoothing",
+           "nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 20009, Non-fatal, Link 04 RX Short Error",
+           "amdgpu 0000:c3:00.0: amdgpu: ring gfx_0.0.0 timeout, but soft recovered",
+           "amdgpu 0000:c3:00.0: amdgpu: 12 correctable hardware errors detected in umc block",
+           "xe 0000:03:00.0: [drm] device wedged, but recovered through reset",
+           "pcieport 0000:00:03.0: AER: Uncorrected (Non-Fat",
+           "EDAC MC0: 99 CE memory read error on CPU_SrcID#0 (channel:0 slot:0 page:0x1)",
+       })
+    for (std::size_t length = 0; length <= line.size(); ++length)
+      EXPECT_FALSE(evacuates(classify_line(line.substr(0, length)).verdict))
+          << line.substr(0, length);
+}
+
 TEST(Classify, TheAddressOfAnXidHasManyForms) {
   for (const std::string_view line :
        {"NVRM: Xid (PCI:0000:3B:00): 79, pid=1, GPU has fallen off the bus.",

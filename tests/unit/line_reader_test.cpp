@@ -223,6 +223,17 @@ TEST(Chain, TheThreeLinesOfALostGpuActOnTheLast) {
   EXPECT_EQ(place_of(changes[0].incident.root), "0000:18:00");
 }
 
+// journalctl and dmesg indent the later lines of one record.
+TEST(Chain, TheLaterLinesOfARecordAreItsWriters) {
+  const std::string fault =
+      "                 NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n";
+  Node node;
+  EXPECT_THAT(node.read("Nov 17 07:33:08 n1 slurmstepd[7]: error: the user says\n" + fault +
+                        "12,1,2,-;in the kernel's log too:\n" + fault),
+              IsEmpty());
+  EXPECT_EQ(node.read("[1.0] NVRM: GPU at PCI:0000:3b:00: GPU-1\n" + fault).size(), 1u);
+}
+
 TEST(Chain, ATeardownAloneIsNoIncident) {
   Node node;
   EXPECT_THAT(node.read(xid(10, "3b", 45) + xid(11, "3b", 43)), IsEmpty());

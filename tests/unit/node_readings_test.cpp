@@ -28,8 +28,7 @@ class NodeTree : public testing::Test {
 };
 
 TEST_F(NodeTree, AnEmptyTreeIsUnknownNotHealthyOrFailed) {
-  ProcessTable processes(tree_.path());
-  const auto readings = read_node(paths(), processes, 0);
+  const auto readings = NodeReader(paths()).read(0);
   EXPECT_THAT(readings.ports, IsEmpty());
   EXPECT_FALSE(readings.gpus.expected);
   EXPECT_FALSE(readings.memory.total_kb);
@@ -45,7 +44,7 @@ TEST_F(NodeTree, ReadsFabricPorts) {
   tree_.write(port + "/counters/symbol_error", "17\n");
   tree_.write(port + "/counters/link_downed", "2\n");
   tree_.write("sys/class/infiniband/mlx5_1/ports/1/state", "1: DOWN\n");
-  const auto ports = read_ports(tree_.path());
+  const auto ports = NodeReader(paths()).read_ports();
   ASSERT_EQ(ports.size(), 2u);
   EXPECT_EQ(ports[0].name, "mlx5_0/1");
   EXPECT_EQ(ports[0].active, true);
@@ -73,7 +72,7 @@ TEST_F(NodeTree, ReadsWhatItsOwnFabricCounts) {
   tree_.write("sys/class/infiniband/mlx5_0/ports/1/rate", "400 Gb/sec (4X NDR)\n");
   tree_.write("sys/class/infiniband/mlx5_1/ports/1/link_layer", "Ethernet\n");
   tree_.write("sys/class/infiniband/mlx5_1/ports/1/rate", "2.5 Gb/sec (1X SDR)\n");
-  const auto ports = read_ports(tree_.path());
+  const auto ports = NodeReader(paths()).read_ports();
   ASSERT_EQ(ports.size(), 3u);
   EXPECT_EQ(ports[0].rate_mbps, 400'000u);
   EXPECT_EQ(ports[0].symbol_errors, 1u);
@@ -96,7 +95,7 @@ TEST_F(NodeTree, ReadsMemoryControllersAndPcieTotals) {
   tree_.write("sys/devices/system/edac/mc/mc0/ce_count", "5\n");
   tree_.write("sys/devices/system/edac/mc/mc0/ue_count", "garbage\n");
   tree_.write("sys/devices/system/edac/mc/power/control", "auto\n");
-  const auto controllers = read_memory_controllers(tree_.path());
+  const auto controllers = NodeReader(paths()).read_memory_controllers();
   ASSERT_EQ(controllers.size(), 1u);
   EXPECT_EQ(controllers[0].corrected, 5u);
   EXPECT_FALSE(controllers[0].uncorrected);
@@ -107,7 +106,7 @@ TEST_F(NodeTree, ReadsMemoryControllersAndPcieTotals) {
   tree_.write(gpu + "/aer_dev_nonfatal", "Undefined 0\nTOTAL_ERR_NONFATAL 1\n");
   tree_.write(gpu + "/aer_dev_fatal", "Undefined 0\nTOTAL_ERR_FATAL 2\n");
   add_pci("0000:00:00.0", "0x060000", "0x8086");  // no AER
-  const auto devices = read_pcie(tree_.path());
+  const auto devices = NodeReader(paths()).read_pcie(0);
   ASSERT_EQ(devices.size(), 1u);
   EXPECT_TRUE(devices[0].is_gpu);
   EXPECT_EQ(devices[0].correctable, 7u);
@@ -124,10 +123,58 @@ TEST_F(NodeTree, ComparesTheBusWithGresConf) {
   add_pci("0000:01:00.0", "0x030000", "0x1a03");  // the board's own screen
   tree_.write("dev/nvidia0", "");
   tree_.write("dev/nvidia1", "");
-  const auto reading = read_gpu_count(paths());
+  const auto reading = NodeReader(paths()).read_gpu_count(0);
   EXPECT_EQ(reading.expected, 3);
   EXPECT_EQ(reading.on_bus, 2);
   EXPECT_THAT(reading.missing_files, ElementsAre("/dev/nvidia2"));
+}
+
+TEST_F(NodeTree, AGpuThatLeavesTheBusIsMissedAtOnceAndAReturnIsSeenLater) {
+  tree_.write("gres.conf", "Name=gpu File=/dev/nvidia[0-1]\n");
+  add_pci("0000:1a:00.0", "0x030200", "0x10de");
+  add_pci("0000:1b:00.0", "0x030200", "0x10de");
+  NodeReader node(paths());
+  EXPECT_EQ(node.read_gpu_count(0).on_bus, 2);
+  std::filesystem::remove_all(tree_.path("sys/bus/pci/devices/0000:1b:00.0"));
+  EXPECT_EQ(node.read_gpu_count(1).on_bus, 1);
+  add_pci("0000:1b:00.0", "0x030200", "0x10de");
+  EXPECT_EQ(node.read_gpu_count(40).on_bus, 2);
+  tree_.write("gres.conf", "Name=gpu File=/dev/nvidia[0-3]\n");
+  EXPECT_EQ(node.read_gpu_count(41).expected, 4);
+}
+
+TEST_F(NodeTree, CountersOfGpusAreReadAtEachLookAndOthersInTheirTurn) {
+  const auto set = [&](const std::string& address, int errors) {
+    for (const std::string name : {"correctable", "nonfatal", "fatal"})
+      tree_.write("sys/bus/pci/devices/" + address + "/aer_dev_" + name,
+                  "TOTAL_ERR_X " + std::to_string(errors) + "\n");
+  };
+  add_pci("0000:1a:00.0", "0x030200", "0x10de");
+  add_pci("0000:1c:00.0", "0x020700", "0x15b3");
+  set("0000:1a:00.0", 0);
+  set("0000:1c:00.0", 0);
+  NodeReader node(paths());
+  node.read_pcie(0);
+  set("0000:1a:00.0", 1);
+  set("0000:1c:00.0", 1);
+  EXPECT_EQ(node.read_pcie(1)[0].fatal, 1u);
+  EXPECT_EQ(node.read_pcie(10)[1].fatal, 1u);
+}
+
+TEST(KeptFiles, FilesOfSysfsAreReadAnewEachTime) {
+  const TemporaryDirectory directory;
+  KeptFiles files;
+  directory.write("a", " 17\n");
+  EXPECT_EQ(files.number(directory.path("a")), 17u);
+  std::filesystem::remove(directory.path("a"));
+  EXPECT_EQ(files.text(directory.path("a")), "");
+  directory.write("a", "18\n");
+  EXPECT_EQ(files.number(directory.path("a")), 18u);
+  const std::string count = "/sys/kernel/uevent_seqnum";  // a number that grows by itself
+  const auto first = files.number(count);
+  const auto second = files.number(count);
+  if (!first) GTEST_SKIP() << "no sysfs here";
+  EXPECT_LE(*first, second.value_or(0));
 }
 
 TEST(GresConf, WhatIsDetectedOrNotOursIsUnknown) {
@@ -187,6 +234,20 @@ TEST_F(ProcTree, KnowsProcessesWithoutReadingThemAgain) {
   EXPECT_EQ(read(5).slurmd_runs, false);
   add_process(180, "nv-fabricmanage", 'S', "x", "/");  // another program, seen within a minute
   EXPECT_EQ(read(65).fabric_manager_runs, true);
+}
+
+TEST_F(ProcTree, TheListIsReadAgainWhenTheKernelCountsOthers) {
+  tree_.write("proc/loadavg", "0.20 0.18 0.12 1/80 11206\n");
+  add_process(60, "slurmd", 'S', "slurmd", "/");
+  EXPECT_EQ(read(0).fabric_manager_runs, false);
+  add_process(61, "nv-fabricmanage", 'S', "x", "/");
+  EXPECT_EQ(read(1).fabric_manager_runs, false);
+  tree_.write("proc/loadavg", "0.25 0.18 0.12 3/80 11207\n");
+  EXPECT_EQ(read(2).fabric_manager_runs, false) << "not again so soon";
+  EXPECT_EQ(read(5).fabric_manager_runs, true);
+  end_process(61);
+  EXPECT_EQ(read(50).fabric_manager_runs, true);
+  EXPECT_EQ(read(66).fabric_manager_runs, false) << "a minute later in any case";
 }
 
 TEST_F(ProcTree, FindsServices) {

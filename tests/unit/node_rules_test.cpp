@@ -35,6 +35,75 @@ class Port : public testing::Test {
   std::vector<Finding> last_;
 };
 
+// As a daemon that is restarted between looks.
+std::vector<std::string> after_restart(NodeRules& rules, const NodeReadings& readings,
+                                       std::int64_t now_s) {
+  NodeRules again;
+  again.take_text(rules.to_text("boot-1"), "boot-1");
+  rules = again;
+  return classes(rules.observe(readings, now_s));
+}
+
+TEST(NodeRulesMemory, WhatTakesHoursToSeeSurvivesRestarts) {
+  NodeRules rules;
+  NodeReadings readings;
+  readings.ports = {{}};
+  auto& port = readings.ports[0];
+  port.name = "mlx5_0/1";
+  port.active = true;
+  EXPECT_THAT(after_restart(rules, readings, 0), IsEmpty());
+  for (int flap = 1; flap <= 3; ++flap) {
+    port.active = false;
+    EXPECT_THAT(after_restart(rules, readings, flap * 1000), IsEmpty());
+    port.active = true;
+    const auto found = after_restart(rules, readings, flap * 1000 + 30);
+    EXPECT_EQ(found.size(), flap == 3 ? 1u : 0u);
+  }
+  port.active = false;
+  after_restart(rules, readings, 5000);
+  EXPECT_THAT(after_restart(rules, readings, 5240), testing::Contains("ib_down"));
+  port.active = true;
+  EXPECT_THAT(after_restart(rules, readings, 5250), testing::Contains("ib_down"));
+}
+
+TEST(NodeRulesMemory, ErrorsOfThisBootAndGpusThatWereThere) {
+  NodeRules rules;
+  NodeReadings readings;
+  readings.memory_controllers = {{"mc0", 0, 0}};
+  readings.pcie = {{"0000:1a:00.0", true, 0, 0, 0}};
+  readings.gpus = {8, 8, {}};
+  EXPECT_THAT(after_restart(rules, readings, 0), IsEmpty());
+  readings.memory_controllers[0].uncorrected = 1;  // while nobody looked
+  readings.pcie[0].fatal = 2;
+  readings.gpus.on_bus = 7;
+  EXPECT_THAT(after_restart(rules, readings, 100), ElementsAre("edac_uncorrected", "pcie_fatal"));
+  NodeRules another_boot;
+  another_boot.take_text(rules.to_text("boot-1"), "boot-2");
+  EXPECT_THAT(classes(another_boot.observe(readings, 10)), IsEmpty());
+  rules.observe(readings, 131);
+  EXPECT_THAT(classes(rules.observe(readings, 165)), testing::Contains("gpu_missing"));
+}
+
+TEST(NodeRulesMemory, DamageIsNotTakenOver) {
+  NodeRules rules;
+  NodeReadings readings;
+  readings.ports = {{}};
+  readings.ports[0].name = "a b";
+  readings.ports[0].active = true;
+  readings.pcie = {{"0000:1a:00.0", true, 0, 0, 7}};
+  rules.observe(readings, 5);
+  const auto text = rules.to_text("b");
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    NodeRules cut, changed;
+    cut.take_text(text.substr(0, i), "b");
+    auto other = text;
+    other[i] = static_cast<char>(other[i] ^ 3);
+    changed.take_text(other, "b");
+    (void)changed.observe(readings, 10);
+    EXPECT_THAT(classes(cut.observe(readings, 10)), IsEmpty());
+  }
+}
+
 TEST_F(Port, DownForFourMinutesDrainsAtJobEnd) {
   at(0, true);
   EXPECT_THAT(at(10, false), IsEmpty());

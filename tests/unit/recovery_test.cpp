@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/failover.h"
+
 namespace acrf {
 namespace {
 
@@ -98,6 +100,21 @@ TEST(PlanJob, LeavesWhatIsNotHitOrNotOurs) {
   }
 }
 
+TEST(IsLeaving, AJobThatComesBackAndIsStillWaitedForHere) {
+  auto job = job_in(JobState::kPending);
+  EXPECT_FALSE(is_leaving(job));
+  job.completing = true;
+  EXPECT_TRUE(is_leaving(job));
+  job.on_node = false;
+  EXPECT_FALSE(is_leaving(job));
+  job.on_node = true;
+  job.admin_comment = "";
+  EXPECT_FALSE(is_leaving(job));
+  auto ended = job_in(JobState::kFailed);
+  ended.completing = true;
+  EXPECT_FALSE(is_leaving(ended));
+}
+
 TEST(PlanJob, AFailureBeforeOrLongAfterTheFaultIsTheJobsOwn) {
   const auto incident = incident_in(Phase::kDrained);
   auto job = job_in(JobState::kFailed);
@@ -149,6 +166,79 @@ TEST(PlanJob, AJobWhoseLauncherCanDoWithoutTheNodeIsLeftToItForSomeSeconds) {
   job.state = JobState::kRunning;
   job.admin_comment = "acrf:policy=requeue,max-requeues=2";
   EXPECT_EQ(plan_job(incident, job), JobStep::kRequeue) << "the policy says so";
+}
+
+const std::string kLostReason = "ACRF: node_lost node drain [n1-0123456789]";
+
+Incident lost_node() {
+  auto incident = incident_in(Phase::kDrained);
+  incident.root.verdict = classify_lost_node();
+  return incident;
+}
+
+JobView job_there(const std::string& admin_comment) {
+  JobView job;
+  job.id = JobId{7};
+  job.state = JobState::kRunning;
+  job.on_node = true;
+  job.admin_comment = admin_comment;
+  job.seen_unix_s = 1002;
+  return job;
+}
+
+const std::string kComesBack = "acrf:policy=requeue,max-requeues=2";
+
+TEST(PlanDown, ASilentNodeGoesDownForTheJobsThatComeBack) {
+  auto job = job_there(kComesBack);
+  NodeView node{true, kLostReason, kLongAgo};
+  EXPECT_EQ(plan_down(lost_node(), node, {job}), DownStep::kDown);
+  EXPECT_EQ(plan_down(lost_node(), node, {}), DownStep::kNothing) << "nobody waits for it";
+  node.down = true;
+  EXPECT_EQ(plan_down(lost_node(), node, {job}), DownStep::kNothing);
+}
+
+TEST(PlanDown, NeverWithoutADrainOfItsOwn) {
+  const auto job = job_there(kComesBack);
+  EXPECT_EQ(plan_down(lost_node(), {false, "", kLongAgo}, {job}), DownStep::kNothing);
+  EXPECT_EQ(plan_down(lost_node(), {true, "bad fan", kLongAgo}, {job}), DownStep::kNothing);
+}
+
+TEST(PlanDown, JobsThatOptedOutAreLeftToSlurmsTimeLimit) {
+  EXPECT_EQ(plan_down(lost_node(), {true, kLostReason, kLongAgo}, {job_there("")}),
+            DownStep::kNothing);
+}
+
+TEST(PlanDown, WaitsForAJobThatCompletes) {
+  auto job = job_there(kComesBack);
+  auto ending = job;
+  ending.state = JobState::kPending;
+  ending.completing = true;
+  const NodeView node{true, kLostReason, kLongAgo};
+  EXPECT_EQ(plan_down(lost_node(), node, {job, ending}), DownStep::kWait);
+  job.seen_unix_s = 1001 + 60;
+  EXPECT_EQ(plan_down(lost_node(), node, {job, ending}), DownStep::kDown);
+}
+
+TEST(PlanDown, AJobWhoseLauncherDoesWithoutTheNodeGoesOn) {
+  auto job = job_there("acrf:policy=failover");
+  const NodeView node{true, kLostReason, kLongAgo};
+  job.comment = with_launcher("", LauncherWord{1, {}});
+  EXPECT_EQ(plan_down(lost_node(), node, {job}), DownStep::kWait);
+  job.seen_unix_s = 1010;
+  EXPECT_EQ(plan_down(lost_node(), node, {job}), DownStep::kDown) << "it has not got rid of it";
+  job.comment = with_launcher("", LauncherWord{0, {"n1"}});
+  EXPECT_EQ(plan_down(lost_node(), node, {job}), DownStep::kNothing);
+}
+
+TEST(SilenceIn, ReadsWhatANeighbourWrote) {
+  const auto found = silence_in(kLostReason);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->id, "n1-0123456789");
+  EXPECT_EQ(found->verdict.fault_class, "node_lost");
+  EXPECT_TRUE(silence_in("ACRF: slurmd_hung node drain [x]"));
+  EXPECT_FALSE(silence_in(kOwnReason));
+  EXPECT_FALSE(silence_in("node_lost [x]"));
+  EXPECT_FALSE(silence_in("ACRF: node_lost node drain"));
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ TEST(Samples, EveryReadingSurvivesTheWire) {
 
 TEST(Samples, AKeyOfTheWrongTypeIsUnknown) {
   const auto samples = parse_samples(
-      R"({"ok":true,"gpus":[3,{"pci":"0000:1a:00","uuid":7,"lost":"yes","remap_failure":true,
+      R"({"ok":true,"gpus":["3",{"pci":"0000:1a:00","uuid":7,"lost":"yes","remap_failure":true,
           "temperature_c":-1,"power_mw":1.5,"links":[1,{"link":-1}],"blocks":{},"xids":["79"]}]})");
   ASSERT_TRUE(samples.ok());
   ASSERT_EQ(samples->size(), 1u);
@@ -59,6 +59,58 @@ TEST(Samples, AKeyOfTheWrongTypeIsUnknown) {
   EXPECT_FALSE(gpu.lost);
   EXPECT_FALSE(gpu.remap_failure || gpu.temperature_c || gpu.power_mw);
   EXPECT_TRUE(gpu.links.empty() && gpu.blocks.empty() && gpu.xids.empty());
+}
+
+GpuSample whole_gpu(std::uint64_t index) {
+  GpuSample gpu;
+  gpu.address = {0, static_cast<std::uint8_t>(0x10 + index), 0};
+  gpu.uuid = "GPU-" + std::to_string(index);
+  gpu.index = index;
+  for (const auto& name : reading_names()) gpu.*name.field = index + 1;
+  for (std::uint64_t link = 0; link < 18; ++link) gpu.links.push_back({link, 1, {}, {}, {}, 0, 0});
+  return gpu;
+}
+
+TEST(Samples, ChangesSayWhatTheWholeWouldHaveSaid) {
+  const ProbeAnswer first{"550", {whole_gpu(0), whole_gpu(1), whole_gpu(2)}};
+  Random random(20261117);
+  auto before = first;
+  std::vector<GpuSample> known = *parse_samples(encode_answer(first));
+  for (int round = 0; round < 200; ++round) {
+    auto now = before;
+    for (auto& gpu : now.gpus) gpu.xids.clear();
+    auto& gpu = now.gpus[static_cast<std::size_t>(random.below(3))];
+    const auto& names = reading_names();
+    const auto& name =
+        names[static_cast<std::size_t>(random.below(static_cast<int>(names.size())))];
+    gpu.*name.field = random.below(4) == 0 ? Reading() : Reading(random.below(1000));
+    gpu.links[static_cast<std::size_t>(random.below(18))].active = random.below(2);
+    if (random.below(5) == 0) gpu.xids = {79};
+    if (random.below(9) == 0) gpu.lost = !gpu.lost;
+    if (random.below(20) == 0) gpu.blocks = {{"umc", 1, std::nullopt}};
+    if (random.below(20) == 0) gpu.links.pop_back(), gpu.links.push_back({17, 1, {}, {}, {}, 0, 0});
+    if (random.below(20) == 0) gpu.uuid += "x";
+    auto read = parse_samples(encode_answer(now, &before), known);
+    ASSERT_TRUE(read.ok());
+    ASSERT_EQ(encode_answer(ProbeAnswer{"", *read}), encode_answer(ProbeAnswer{"", now.gpus}));
+    known = *read;
+    before = now;
+  }
+}
+
+TEST(Samples, WhatIsAsItWasIsItsNumberAlone) {
+  const ProbeAnswer answer{"550", {whole_gpu(0), whole_gpu(7)}};
+  const auto text = encode_answer(answer, &answer);
+  EXPECT_EQ(text, R"({"driver":"550","gpus":[0,7],"ok":true})");
+  EXPECT_EQ(parse_samples(text, answer.gpus)->size(), 2u);
+  EXPECT_FALSE(parse_samples(text).ok()) << "there is nothing that it could continue";
+}
+
+TEST(Samples, AnXidIsToldOnce) {
+  ProbeAnswer before{"550", {whole_gpu(0)}};
+  before.gpus[0].xids = {48};
+  const ProbeAnswer now{"550", {whole_gpu(0)}};
+  EXPECT_TRUE((*parse_samples(encode_answer(now, &before), before.gpus))[0].xids.empty());
 }
 
 // The fuzz target without a fuzzer; the same texts in every run.

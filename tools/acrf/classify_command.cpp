@@ -41,8 +41,9 @@ void each_line(std::istream& input, const Take& take) {
 
 void print_verdicts(std::istream& input, bool as_json, const Catalog& catalog) {
   if (!as_json) fmt::print("{}", verdict_heading());
+  LineReader reader(catalog);
   each_line(input, [&](const std::string& text, std::size_t number) {
-    const auto verdict = classify_line(text, catalog);
+    const auto verdict = reader.read(parse_log_line(text)).verdict;
     if (as_json) {
       fmt::print("{}\n", verdict_json(verdict, number));
     } else {

@@ -26,11 +26,13 @@ void add_events_command(CommandLine& line);
 void add_explain_command(CommandLine& line);
 void add_inject_command(CommandLine& line);
 void add_interval_command(CommandLine& line);
+void add_job_command(CommandLine& line);
 void add_maintenance_command(CommandLine& line);
 void add_notify_command(CommandLine& line);
 void add_place_command(CommandLine& line);
 void add_rank_order_command(CommandLine& line);
 void add_run_command(CommandLine& line);
+void add_undo_command(CommandLine& line);
 
 // Prints "acrf: sentence" and makes the command end with 1.
 void fail(CommandLine& line, const Error& error);

@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "commands.h"
-#include "common/file.h"
-#include "common/slurm_client.h"
-#include "core/text.h"
+#include "decision_log.h"
 
 namespace acrf {
 namespace {
@@ -23,43 +21,11 @@ struct Explain {
   bool all = false;
 };
 
-Result<std::string> log_path(const Explain& explain) {
-  if (!explain.file.empty()) return explain.file;
-  SlurmClient slurm;
-  const auto directory = slurm.state_directory();
-  if (!directory) return directory.error();
-  return *directory + "/acrf-decisions";
-}
-
-// Oldest first. A line that is no JSON (the log was cut short) is passed over.
-std::vector<json> decisions_of(std::uint64_t job, const std::string& text) {
-  std::vector<json> found;
-  const std::string mark = "\"job\":" + std::to_string(job) + ",";
-  for (const auto line : split(text, '\n')) {
-    if (line.find(mark) == std::string_view::npos) continue;
-    auto decision = json::parse(line, nullptr, false);
-    if (decision.is_object()) found.push_back(std::move(decision));
-  }
-  return found;
-}
-
 // The last attempt to start the job; a test or forecast only when there was none.
 json last_word(const std::vector<json>& decisions) {
   for (auto decision = decisions.rbegin(); decision != decisions.rend(); ++decision)
     if (decision->value("mode", "") == "run_now") return *decision;
   return decisions.back();
-}
-
-std::string meaning(const std::string& outcome) {
-  if (outcome == "placed") return "placed as planned";
-  if (outcome == "placed-other-gpus") return "placed on the planned nodes, GPUs by cons_tres";
-  if (outcome == "refused") return "cons_tres refused the plan and looked at all nodes";
-  if (outcome == "not-tried") return "planned, but refused lately: cons_tres looked at all nodes";
-  if (outcome == "no-plan") return "no plan fits now: cons_tres looked at all nodes";
-  if (outcome == "passed") return "not a request for select/acrf: left to cons_tres";
-  if (outcome == "observed") return "observed only (Mode=observe): cons_tres placed it";
-  if (outcome == "off") return "Placement=off: left to cons_tres";
-  return "no placement engine (see slurmctld's log): left to cons_tres";
 }
 
 void print_plan(const json& decision) {
@@ -72,26 +38,27 @@ void print_plan(const json& decision) {
              runner_up < 0 ? "none" : std::to_string(runner_up));
   if (const int worse = decision.value("avoidable", 0))
     fmt::print("  health  {} of the nodes are to be avoided, but nothing better had room\n", worse);
+  else
+    fmt::print("  health  all nodes are of the best tier that had candidates\n");
 }
 
 void print_text(const json& decision) {
   const auto when = static_cast<std::time_t>(decision.value("time", 0.0));
   fmt::print("{:%Y-%m-%d %H:%M:%S}  {}: {}\n", fmt::localtime(when), decision.value("mode", ""),
              decision.value("ok", false) ? "fits" : "does not fit now");
-  fmt::print("  how     {} ({} candidate nodes)\n", meaning(decision.value("outcome", "")),
-             decision.value("candidates", 0));
+  fmt::print("  how     {} ({} candidate nodes)\n",
+             meaning_of_outcome(decision.value("outcome", "")), decision.value("candidates", 0));
   if (decision.value("nodes", 0) > 0) print_plan(decision);
   fmt::print("  time    {:.2f} ms, {:.2f} ms of it in cons_tres\n",
              decision.value("total_us", 0.0) / 1000, decision.value("delegate_us", 0.0) / 1000);
 }
 
 void explain_job(CommandLine& line, const Explain& explain) {
-  const auto path = log_path(explain);
+  const auto path = decision_log_path(explain.file);
   if (!path) return fail(line, path.error());
-  const auto newer = read_file(*path);
-  if (!newer) return fail(line, newer.error());
-  const auto older = read_file(*path + ".old");
-  auto found = decisions_of(explain.job, (older ? *older : "") + *newer);
+  auto log = read_decisions(*path, explain.job);
+  if (!log) return fail(line, log.error());
+  auto found = std::move(*log);
   if (found.empty())
     return fail(line, {ErrorCode::kNotFound,
                        fmt::format("{}: no decision about job {} is kept", *path, explain.job)});

@@ -188,24 +188,30 @@ bool Launcher::take_signals(milliseconds patience) {
 
 bool Launcher::look_for_loss() {
   const auto job = slurm_.job(job_);
-  if (job) take_lost(*job);
-  return running_on_lost();
+  if (!job) return running_on_lost();
+  const auto known = lost_names_.size();
+  take_lost(*job);
+  if (running_on_lost()) return true;
+  // A spare: nothing runs there, and acrf-healthd is to know it.
+  if (lost_names_.size() > known) tell(true);
+  return false;
 }
 
 Result<bool> Launcher::fail_over() {
   auto nodes = plan_step(network_.topology, state_);
   if (!nodes) return false;
+  step_.ask_to_end();  // the tasks go while the rest is done
   say(fmt::format("lost {}; starting again on {}", compress_hostlist(lost_names_),
                   compress_hostlist(names(*nodes))));
   state_.running = std::move(*nodes);
   ++failover_;
-  tell(true);
   // Before the new step chooses its checkpoint: what the old one publishes later would be lost
   // work.
   if (!policy_.checkpoint_dir.empty())
     (void)raise_fence(policy_.checkpoint_dir, Fence{job_.value, restart_, failover_}, kPatience);
   step_.stop(kStopPatience);
   if (const auto started = start_step(); !started) return started.error();
+  tell(true);
   return true;
 }
 

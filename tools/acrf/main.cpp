@@ -31,11 +31,13 @@ int main(int argc, char** argv) {
   acrf::add_explain_command(line);
   acrf::add_inject_command(line);
   acrf::add_interval_command(line);
+  acrf::add_job_command(line);
   acrf::add_maintenance_command(line);
   acrf::add_notify_command(line);
   acrf::add_place_command(line);
   acrf::add_rank_order_command(line);
   acrf::add_run_command(line);
+  acrf::add_undo_command(line);
   CLI11_PARSE(app, argc, argv);
   return line.status;
 }

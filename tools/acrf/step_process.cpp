@@ -73,7 +73,6 @@ std::optional<int> StepProcess::ended() {
 
 void StepProcess::stop(std::chrono::milliseconds patience) {
   const auto until = std::chrono::steady_clock::now() + patience;
-  signal(SIGTERM);
   while (runs() && !ended() && std::chrono::steady_clock::now() < until)
     std::this_thread::sleep_for(kLook);
   if (!runs()) return;

@@ -2,6 +2,7 @@
 // One srun as a child of the launcher.
 #pragma once
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include <chrono>
@@ -27,8 +28,10 @@ class StepProcess {
   void signal(int signal);
   // Exit status once it has ended: the program's own, or 128 + signal.
   std::optional<int> ended();
-  // Asks srun to kill its tasks and waits for it; a task on a node that no longer answers is left
-  // to slurmctld when the time is up.
+  // srun kills its tasks when it is asked to end; they get no time.
+  void ask_to_end() { signal(SIGTERM); }
+  // Waits for srun, which was asked; a task on a node that no longer answers is left to slurmctld
+  // when the time is up.
   void stop(std::chrono::milliseconds patience);
 
  private:

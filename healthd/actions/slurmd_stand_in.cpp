@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "actions/slurmd_stand_in.h"
+
+#include <signal.h>
+#include <spdlog/spdlog.h>
+
+#include "actions/local_job.h"
+#include "common/slurmd_probe.h"
+
+namespace acrf {
+namespace {
+
+// slurmd needs some milliseconds; one on a busy node a tenth of a second.
+constexpr std::chrono::milliseconds kPatience{1000};
+
+}  // namespace
+
+bool SlurmdStandIn::slurmd_answers(const std::string& node) {
+  const auto place = slurm_.place_of_node(node);
+  return !place || acrf::slurmd_answers(place->address, place->slurmd_port, kPatience);
+}
+
+// Signals the job's program, and says whether it is gone.
+bool SlurmdStandIn::has_ended(const std::string& node, JobId job, int kill_wait_s) {
+  const auto processes = processes_of_job(*spool_, node, job);
+  if (processes.empty()) return true;
+  const auto [entry, is_new] = ending_.emplace(job, Clock::now());
+  const bool kill = Clock::now() - entry->second >= std::chrono::seconds(kill_wait_s);
+  if (!is_new && !kill) return false;
+  spdlog::warn("job {}: slurmd does not answer: sending {} to {} of its processes here", job.value,
+               kill ? "SIGKILL" : "SIGTERM", processes.size());
+  for (const int pid : processes) ::kill(pid, kill ? SIGKILL : SIGTERM);
+  return false;
+}
+
+// Only of a node that ACRF drained: it is looked at once more.
+bool SlurmdStandIn::tell(const Incident& incident) {
+  const auto node = slurm_.node(incident.node);
+  if (!node) return true;
+  if (!node->draining || !is_acrf_reason(node->reason)) return false;
+  AuditEntry entry;
+  entry.node = entry.subject = incident.node;
+  entry.incident = incident.id;
+  entry.kind = AuditKind::kAct;
+  entry.what = "not_responding";
+  entry.decided_by = "slurmd does not answer";
+  entry.mode = Mode::kEnforce;
+  const auto id = audit_.begin(std::move(entry));
+  const auto told = slurm_.say_not_responding(incident.node);
+  audit_.finish(id, told ? AuditResult::done() : AuditResult::failed(told.error().sentence));
+  return !told && told.error().code == ErrorCode::kUnavailable;
+}
+
+bool SlurmdStandIn::step(const Incident& incident, const std::set<JobId>& leaving,
+                         int kill_wait_s) {
+  std::erase_if(ending_, [&](const auto& job) { return !leaving.contains(job.first); });
+  if (leaving.empty() || (ending_.empty() && slurmd_answers(incident.node))) return false;
+  if (!spool_) {
+    const auto spool = slurm_.slurmd_spool_directory(incident.node);
+    if (!spool) return spool.error().code == ErrorCode::kUnavailable;
+    spool_ = *spool;
+  }
+  bool all_ended = true;
+  for (const auto job : leaving) all_ended &= has_ended(incident.node, job, kill_wait_s);
+  return !all_ended || tell(incident);
+}
+
+}  // namespace acrf

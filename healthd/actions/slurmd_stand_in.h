@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// For a slurmd that does not answer: a job that leaves this node, which ACRF drained, would stay
+// COMPLETING for as long as slurmctld waits for that slurmd. What it can't do is done here: the
+// job's program is ended, SIGTERM first, and slurmctld is told that the node does not respond
+// (NO_RESPOND, which it takes back itself when the node does). job_submit/acrf then lets the job
+// go. Unlike DOWN this is safe while the job completes, and nothing of it runs on when it starts
+// elsewhere.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "common/audit_log.h"
+#include "common/slurm_client.h"
+#include "core/incident.h"
+
+namespace acrf {
+
+class SlurmdStandIn {
+ public:
+  SlurmdStandIn(SlurmClient& slurm, AuditLog& audit) : slurm_(slurm), audit_(audit) {}
+
+  // `leaving`: jobs that slurmctld waits for on the incident's node. True: something is left to do,
+  // ask again soon. Takes up to a second when slurmd does not answer.
+  bool step(const Incident& incident, const std::set<JobId>& leaving, int kill_wait_s);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool slurmd_answers(const std::string& node);
+  bool has_ended(const std::string& node, JobId job, int kill_wait_s);
+  bool tell(const Incident& incident);
+
+  SlurmClient& slurm_;
+  AuditLog& audit_;
+  std::map<JobId, Clock::time_point> ending_;  // since when
+  std::optional<std::string> spool_;
+};
+
+}  // namespace acrf

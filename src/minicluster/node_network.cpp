@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "minicluster/node_network.h"
+
+#include <fmt/format.h>
+
+#include "minicluster/command.h"
+
+namespace acrf::minicluster {
+namespace {
+
+constexpr char kLoopback[] = "127.0.0.1";
+constexpr char kNetwork[] = "10.77.0";  // seen by nobody outside
+
+std::string network_file(const ClusterOptions& options, const std::string& node) {
+  return options.root + "/net/" + node;
+}
+
+}  // namespace
+
+std::string controller_address(const ClusterOptions& options) {
+  return options.networks ? fmt::format("{}.1", kNetwork) : kLoopback;
+}
+
+std::string node_address(const ClusterOptions& options, int number) {
+  return options.networks ? fmt::format("{}.{}", kNetwork, number + 1) : kLoopback;
+}
+
+std::string cable_of(const std::string& node) { return "to-" + node; }
+
+std::string network_script(const ClusterOptions& options) {
+  std::string text = fmt::format(
+      "set -e\nPATH=$PATH:/usr/sbin:/sbin\nip link set lo up\nip link add name hub type bridge\n"
+      "ip address add {}.1/24 dev hub\nip link set hub up\n",
+      kNetwork);
+  int number = 0;
+  for (const auto& node : node_names(options)) {
+    const auto file = network_file(options, node);
+    text += fmt::format(
+        "touch {0}\nunshare --net={0} true\n"
+        "ip link add name {1} type veth peer name eth0 netns {0}\n"
+        "ip link set {1} master hub\nip link set {1} up\n"
+        "nsenter --net={0} sh -c 'ip link set lo up && ip address add {2}/24 dev eth0 && "
+        "ip link set eth0 up'\n",
+        file, cable_of(node), node_address(options, ++number));
+  }
+  return text;
+}
+
+std::vector<std::string> enter_node_network(const ClusterOptions& options,
+                                            const std::string& node) {
+  if (!options.networks) return {};
+  return {find_command("nsenter"), "--net=" + network_file(options, node)};
+}
+
+}  // namespace acrf::minicluster

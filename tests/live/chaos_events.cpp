@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The disturbances of a chaos run, one by one.
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "chaos_driver.h"
+#include "chaos_processes.h"
+#include "common/file.h"
+#include "core/text.h"
+#include "fakegpu/state.h"
+
+namespace acrf::minicluster {
+namespace {
+
+namespace fs = std::filesystem;
+// What a reboot of the node puts an end to.
+bool ends_with_reboot(Disturbance kind) {
+  switch (kind) {
+    case Disturbance::kSlurmdKilled:
+    case Disturbance::kSlurmdFrozen:
+    case Disturbance::kHealthdKilled:
+    case Disturbance::kHealthdFrozen:
+    case Disturbance::kNodeKilled: return true;
+    default: return false;
+  }
+}
+
+// Gone by now, perhaps, and its number somebody else's.
+void wake(const std::string& process) {
+  const auto pid =
+      static_cast<pid_t>(parse_unsigned(process.substr(0, process.find(' '))).value_or(0));
+  if (pid > 0 && process_identity(pid) == process) ::kill(pid, SIGCONT);
+}
+
+}  // namespace
+
+// A job that slurmctld has not saved is lost with it, with or without ACRF.
+Status ChaosDriver::kill_controller() {
+  wait_until([&] { return jobs_.are_saved(); }, std::chrono::seconds(15));
+  books_.note_controller_killed(seconds());
+  return cluster_.kill("slurmctld");
+}
+
+void ChaosDriver::signal_process(const PlannedDisturbance& what) {
+  const auto all = job_processes(cluster_);
+  if (all.empty()) return note("there is no job process");
+  const auto& process = all[what.pick % all.size()];
+  note(fmt::format("{} of job {} on {}", process.what, process.job, process.node));
+  const bool killed = what.kind == Disturbance::kProcessKilled;
+  if (::kill(process.pid, killed ? SIGKILL : SIGSTOP) == 0 && !killed)
+    endings_.push_back({what.at_ms + what.lasts_ms, what, process_identity(process.pid)});
+}
+
+void ChaosDriver::inject(const std::string& node, const PlannedDisturbance& what) {
+  std::vector<std::string> command = {"acrf", "inject", "--node",
+                                      node,   "--gpu",  std::to_string(what.pick % 8)};
+  if (what.kind == Disturbance::kGpuLost) command.insert(command.end(), {"--xid", "79"});
+  if (what.kind == Disturbance::kProgramFault) command.insert(command.end(), {"--xid", "31"});
+  if (what.kind == Disturbance::kGpuToReset)
+    command.insert(command.end(), {"--fault", "reset-required"});
+  if (what.kind != Disturbance::kProgramFault) books_.note_fault(node, seconds(), true);
+  const auto injected = cluster_.run(command);
+  if (!injected.ok()) note("acrf inject: " + injected.errors);
+}
+
+void ChaosDriver::fill_disk(const std::string& node) {
+  const auto filler = cluster_.path("nodes/" + node + "/acrf/filler");
+  run_inside({"dd", "if=/dev/zero", "of=" + filler, "bs=1k", "count=65536"});
+}
+
+Status ChaosDriver::kill_node(const std::string& node) {
+  // Whoever is forked while the others are killed goes in the next round.
+  wait_until([&] { return signal_node(cluster_, node, SIGKILL) == 0; }, std::chrono::seconds(10));
+  cluster_.wait_for_end("slurmd-" + node);
+  cluster_.wait_for_end("healthd-" + node);
+  return Done{};
+}
+
+// A boot cures what a reboot can cure, and has an id of its own.
+Status ChaosDriver::boot_node(const std::string& node) {
+  const auto directory = cluster_.path("nodes/" + node + "/root/proc/sys/kernel/random");
+  fs::create_directories(directory);
+  if (const auto written =
+          write_file(directory + "/boot_id", fmt::format("{}-boot-{}\n", node, ++boots_[node]));
+      !written)
+    return written;
+  mend_gpus(node, false);
+  if (const auto started = cluster_.start_slurmd(node); !started) return started;
+  return cluster_.start_healthd(node);
+}
+
+void ChaosDriver::mend_gpus(const std::string& node, bool new_ones) {
+  const auto path = cluster_.path("nodes/" + node + "/gpus.json");
+  auto state = fakegpu::load_state(path);
+  if (!state) return note(state.error().sentence);
+  for (auto& gpu : state->gpus) {
+    if (new_ones && (gpu.lost || gpu.reset_required)) gpu.uuid += "-new";
+    gpu.lost = gpu.reset_required = false;
+  }
+  if (const auto saved = fakegpu::save_state(path, *state); !saved) note(saved.error().sentence);
+}
+
+// By the last word of acrf-healthd's log on the case.
+bool ChaosDriver::is_left_to_people(const std::string& node) const {
+  const auto log = read_file(cluster_.path("log/healthd-" + node + ".log"));
+  const auto at = log ? log->rfind(" -> ") : std::string::npos;
+  return at != std::string::npos && log->compare(at + 4, 8, "attended") == 0;
+}
+
+// The site's programs leave files; machines and people obey. A node whose power is gone boots when
+// that comes back. Who replaces a GPU puts the node back into service by hand.
+Status ChaosDriver::serve_people() {
+  for (const auto& node : cluster_.nodes()) {
+    const auto replaced = cluster_.path("chaos/replace-" + node);
+    if ((fs::exists(replaced) || is_left_to_people(node)) && !controller_away()) {
+      fs::remove(replaced);
+      mend_gpus(node, true);
+      books_.note_proof(node, seconds());
+      const auto resumed = cluster_.run({"scontrol", "update", "NodeName=" + node, "State=RESUME"});
+      note(fmt::format("{}: people mend it and resume the node {}", node, resumed.errors));
+    }
+    const auto asked = cluster_.path("chaos/reboot-" + node);
+    if (!fs::exists(asked)) continue;
+    fs::remove(asked);
+    note(node + " reboots");
+    std::erase_if(endings_, [&](const Ending& ending) {
+      return ends_with_reboot(ending.what.kind) && name_of_node(ending.what.node) == node;
+    });
+    if (const auto killed = kill_node(node); !killed) return killed;
+    if (const auto booted = boot_node(node); !booted) return booted;
+  }
+  return Done{};
+}
+
+Status ChaosDriver::begin(const PlannedDisturbance& what) {
+  const auto node = name_of_node(what.node);
+  const bool on_node =
+      what.kind != Disturbance::kControllerKilled && what.kind != Disturbance::kControllerFrozen &&
+      what.kind != Disturbance::kProcessKilled && what.kind != Disturbance::kProcessFrozen;
+  note(
+      fmt::format("{}{}{}", name_of(what.kind), on_node ? " on " + node : "",
+                  what.lasts_ms ? fmt::format(" for {:.1f} s", double(what.lasts_ms) / 1000) : ""));
+  ++done_[what.kind];
+  if (what.lasts_ms && what.kind != Disturbance::kProcessFrozen)
+    endings_.push_back({what.at_ms + what.lasts_ms, what, ""});
+  switch (what.kind) {
+    case Disturbance::kControllerKilled: return kill_controller();
+    case Disturbance::kControllerFrozen: return cluster_.signal("slurmctld", SIGSTOP);
+    case Disturbance::kSlurmdKilled: return cluster_.kill("slurmd-" + node);
+    case Disturbance::kSlurmdFrozen: return cluster_.signal("slurmd-" + node, SIGSTOP);
+    case Disturbance::kHealthdKilled: return cluster_.kill("healthd-" + node);
+    case Disturbance::kHealthdFrozen: return cluster_.signal("healthd-" + node, SIGSTOP);
+    case Disturbance::kProcessKilled:
+    case Disturbance::kProcessFrozen: signal_process(what); break;
+    case Disturbance::kNodeCutOff:
+      books_.note_fault(node, seconds(), false);
+      return cluster_.cut_off(node);
+    case Disturbance::kNodeKilled:
+      books_.note_fault(node, seconds(), false);
+      return kill_node(node);
+    case Disturbance::kDiskFull: fill_disk(node); break;
+    case Disturbance::kGpuLost:
+    case Disturbance::kGpuToReset:
+    case Disturbance::kProgramFault: inject(node, what); break;
+  }
+  return Done{};
+}
+
+Status ChaosDriver::end(const Ending& ending) {
+  const auto node = name_of_node(ending.what.node);
+  note(fmt::format("end of: {}{}", name_of(ending.what.kind),
+                   ending.process.empty() ? " " + node : ""));
+  switch (ending.what.kind) {
+    case Disturbance::kControllerKilled: return cluster_.start_slurmctld();
+    case Disturbance::kControllerFrozen: return cluster_.signal("slurmctld", SIGCONT);
+    case Disturbance::kSlurmdKilled: return cluster_.start_slurmd(node);
+    case Disturbance::kSlurmdFrozen: return cluster_.signal("slurmd-" + node, SIGCONT);
+    case Disturbance::kHealthdKilled: return cluster_.start_healthd(node);
+    case Disturbance::kHealthdFrozen: return cluster_.signal("healthd-" + node, SIGCONT);
+    case Disturbance::kProcessFrozen: wake(ending.process); return Done{};
+    case Disturbance::kNodeCutOff: return cluster_.join(node);
+    case Disturbance::kNodeKilled: return boot_node(node);
+    case Disturbance::kDiskFull:
+      run_inside({"rm", "-f", cluster_.path("nodes/" + node + "/acrf/filler")});
+      return Done{};
+    default: return Done{};
+  }
+}
+
+}  // namespace acrf::minicluster

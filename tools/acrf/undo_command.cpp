@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// acrf undo ID: undoes what an entry of the audit log did, if the cluster is still as the entry
+// left it. What an admin or somebody else changed since is theirs.
+#include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "audit_source.h"
+#include "commands.h"
+#include "common/audit_log.h"
+#include "common/slurm_client.h"
+#include "core/undo.h"
+
+namespace acrf {
+namespace {
+
+constexpr std::chrono::seconds kWriting{5};
+
+struct Wanted {
+  AuditSource source;
+  std::int64_t id = 0;
+};
+
+Result<AuditRecord> find_record(const std::string& path, std::int64_t id) {
+  AuditQuery query;
+  query.id = id;
+  const auto records = find_audit_records(path, query);
+  if (!records) return records.error();
+  if (records->empty())
+    return Error{ErrorCode::kNotFound, "the audit log has no entry " + std::to_string(id)};
+  return records->front();
+}
+
+// "admin alice (1000)": who called, through sudo perhaps.
+std::string caller() {
+  const char* sudo = std::getenv("SUDO_USER");
+  const passwd* user = ::getpwuid(::getuid());
+  const std::string name = sudo ? sudo : user ? user->pw_name : "";
+  return fmt::format("admin {} ({})", name, ::getuid());
+}
+
+// Whether it may be done, without doing it.
+Status check(SlurmClient& slurm, const Undo& undo, const AuditRecord& record) {
+  if (undo.kind == Undo::Kind::kRelease) {
+    const auto held = slurm.is_held(undo.job);
+    if (!held) return held.error();
+    if (*held) return Done{};
+    return Error{ErrorCode::kDenied, fmt::format("job {} is not held any more", undo.job.value)};
+  }
+  const auto node = slurm.node(undo.node);
+  if (!node) return node.error();
+  if (undo.kind == Undo::Kind::kResume) return may_resume(undo.node, *node, record.entry.incident);
+  auto health = node->token.health;
+  return take_out_of_quarantine(undo, health);
+}
+
+Status carry_out(SlurmClient& slurm, const Undo& undo) {
+  switch (undo.kind) {
+    case Undo::Kind::kRelease: return slurm.release(undo.job);
+    case Undo::Kind::kResume:
+      return slurm.resume(undo.node, [](NodeToken& token) { token.health.suspect = false; });
+    case Undo::Kind::kUnquarantine: break;
+  }
+  Status taken = Done{};
+  const auto written = slurm.change_token(
+      undo.node, [&](NodeToken& token) { taken = take_out_of_quarantine(undo, token.health); });
+  return written ? taken : written;
+}
+
+Status undo_entry(const std::string& path, std::int64_t id) {
+  const auto record = find_record(path, id);
+  if (!record) return record.error();
+  const auto undo = undo_of(*record);
+  if (!undo) return undo.error();
+  SlurmClient slurm;
+  if (const auto allowed = check(slurm, *undo, *record); !allowed) return allowed;
+  AuditEntry entry;
+  entry.node = record->entry.node;
+  entry.incident = record->entry.incident;
+  entry.kind = AuditKind::kAdmin;
+  entry.what = "undo";
+  entry.subject = record->entry.subject;
+  entry.decided_by = caller();
+  entry.mode = Mode::kEnforce;
+  entry.evidence = fmt::format("{} (entry {})", to_text(*undo), id);
+  AuditLog audit({path, {}, kWriting});
+  const auto by = audit.begin(std::move(entry));
+  if (!by.is_recorded())
+    return Error{ErrorCode::kSystem, path + " can't be written: nothing was done"};
+  const auto done = carry_out(slurm, *undo);
+  audit.finish(by, done ? AuditResult::done() : AuditResult::failed(done.error().sentence));
+  if (done) audit.mark_undone({id}, by);
+  audit.flush(kWriting);
+  if (done) fmt::print("done: {}\n", to_text(*undo));
+  return done;
+}
+
+}  // namespace
+
+void add_undo_command(CommandLine& line) {
+  auto* command = line.app.add_subcommand("undo", "undo what an entry of the audit log did");
+  const auto wanted = std::make_shared<Wanted>();
+  add_audit_source(command, wanted->source);
+  command->add_option("--node", wanted->source.node, "whose audit log (default: this host's)");
+  command->add_option("ID", wanted->id, "the entry's number, as acrf audit shows it")
+      ->required()
+      ->check(CLI::PositiveNumber);
+  command->callback([&line, wanted] {
+    const auto state_dir = find_state_dir(line, wanted->source);
+    if (!state_dir) return fail(line, state_dir.error());
+    if (const auto done = undo_entry(audit_path(*state_dir), wanted->id); !done)
+      fail(line, done.error());
+  });
+}
+
+}  // namespace acrf
