@@ -52,7 +52,7 @@ void ChaosDriver::prepare(ClusterOptions& options) {
   const auto chaos = options.root + "/chaos/";
   options.acrf_conf += fmt::format(
       "MaxDrainsPerHour=100%\nMaxDrained=100%\nMinHealthy=0%\nCommonCauseNodes=0\n"
-      "RebootTimeLimit=20\nMaxFaults=1000\nMaxRemedies=1000\nProbationTime=2\nRequeueBackoff=1\n"
+      "RebootTimeLimit=20\nMaxFaults=1000\nMaxRemedies=1000\nProbationTime=30\nRequeueBackoff=1\n"
       "MaxApplicationRequeues=20\nResetProgram={0}reset\nRebootProgram={0}reboot\n"
       "ReplaceProgram={0}replace\nTestProgram={0}test\n",
       chaos);
