@@ -22,24 +22,31 @@ std::optional<double> ProgressWatch::usual_step_s() const {
   return median(step_times_);
 }
 
+// The others did the step so long ago that nobody remembers when.
+bool ProgressWatch::is_forgotten(std::int64_t step) const {
+  return arrivals_.size() == kKeptSteps && step < arrivals_.begin()->first;
+}
+
 // Compared with the first at the same step: those who wait for a slow rank are not slow.
 void ProgressWatch::note_lateness(Rank& rank, std::int64_t step, double at_s) {
-  auto& arrivals = arrivals_[step];
   const auto usual = usual_step_s();
-  const bool late = usual && !arrivals.empty() &&
-                    at_s - arrivals.front() > (rules_.straggler_factor - 1) * *usual;
+  const auto known = arrivals_.find(step);
+  const bool late = usual && (is_forgotten(step) || (known != arrivals_.end() &&
+                                                     at_s - known->second.front() >
+                                                         (rules_.straggler_factor - 1) * *usual));
   if (!late)
     rank.behind_since_s = -1;
   else if (rank.behind_since_s < 0)
     rank.behind_since_s = at_s;
-  arrivals.push_back(at_s);
+  if (is_forgotten(step)) return;
+  arrivals_[step].push_back(at_s);
   while (arrivals_.size() > kKeptSteps) arrivals_.erase(arrivals_.begin());
 }
 
 void ProgressWatch::note(int number, std::int64_t step, double at_s) {
   Rank& rank = ranks_[number];
   if (step <= rank.step) return;
-  const bool is_first = !arrivals_.contains(step);
+  const bool is_first = !arrivals_.contains(step) && !is_forgotten(step);
   if (is_first && rank.step >= 0) {
     step_times_.push_back((at_s - rank.at_s) / static_cast<double>(step - rank.step));
     if (step_times_.size() > kKeptTimes) step_times_.erase(step_times_.begin());

@@ -45,6 +45,7 @@ class ProgressWatch {
   };
 
   void note_lateness(Rank& rank, std::int64_t step, double at_s);
+  bool is_forgotten(std::int64_t step) const;
 
   ProgressRules rules_;
   std::map<int, Rank> ranks_;

@@ -72,6 +72,15 @@ TEST(Progress, ARankThatComesLateForLongIsAStraggler) {
   EXPECT_THAT(usual.judge(1041).stragglers, IsEmpty()) << "not late enough";
 }
 
+TEST(Progress, ARankThatIsFarBehindIsAStragglerToo) {
+  ProgressWatch watch(quick());
+  for (int step = 1; step <= 60; ++step) {
+    for (const int rank : {0, 1, 3}) watch.note(rank, step, 1000 + step);
+    if (step % 3 == 0) watch.note(2, step / 3, 1000 + step);
+  }
+  EXPECT_THAT(watch.judge(1061).stragglers, ElementsAre(2));
+}
+
 TEST(Progress, OneGoodStepClearsAStraggler) {
   ProgressWatch watch(quick());
   const double now_s = train(watch, 40, 0.7);

@@ -30,6 +30,7 @@ void add_job_command(CommandLine& line);
 void add_maintenance_command(CommandLine& line);
 void add_notify_command(CommandLine& line);
 void add_place_command(CommandLine& line);
+void add_progress_command(CommandLine& line);
 void add_rank_order_command(CommandLine& line);
 void add_run_command(CommandLine& line);
 void add_undo_command(CommandLine& line);

@@ -8,6 +8,7 @@
 #include "common/checkpoint_dir.h"
 #include "common/file.h"
 #include "common/incident_store.h"
+#include "common/progress_dir.h"
 #include "common/slurm_client.h"
 #include "common/slurm_job_life.h"
 #include "core/hostlist.h"
@@ -70,6 +71,8 @@ class Gatherer {
     }
     const auto resumed = read_text(files, std::string(kResumeHistoryName));
     if (resumed) sources_.life.resumed = parse_resume_history(*resumed);
+    for (const auto& reach : read_reach(policy->checkpoint_dir, job().id))
+      sources_.life.reached.push_back({reach.restart, reach.step});
     if (sources_.life.checkpoints.empty())
       miss("checkpoints: none in " + policy->checkpoint_dir + ", or it is not within reach");
   }

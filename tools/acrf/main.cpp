@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
   acrf::add_maintenance_command(line);
   acrf::add_notify_command(line);
   acrf::add_place_command(line);
+  acrf::add_progress_command(line);
   acrf::add_rank_order_command(line);
   acrf::add_run_command(line);
   acrf::add_undo_command(line);
