@@ -241,9 +241,9 @@ static bitstr_t *_avoided(const job_test_t *test, acrf_placer_t *placer,
 	if ((siblings = job_siblings(job_ptr, request))) {
 		if (!avoided)
 			avoided = bit_alloc(node_record_count);
-		(void) acrf_placer_keep_apart(placer, _words(test->bitmap),
-					      _words(siblings),
-					      (uint64_t *) _words(avoided));
+		(void) acrf_placer_keep_apart(placer, node_words(test->bitmap),
+					      node_words(siblings),
+					      (uint64_t *) node_words(avoided));
 		FREE_NULL_BITMAP(siblings);
 	}
 	return avoided;
