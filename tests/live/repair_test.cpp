@@ -189,15 +189,21 @@ TEST_F(RepairLive, AllNodesFaultingInOneSecondAreNotAllDrained) {
 TEST_F(RepairLive, AFullDiskStopsNoDrain) {
   start(small());
   const auto state = root_ + "/nodes/n1/acrf";
+  // Where healthd sees it: the cluster has mounts of its own.
+  const auto inside = [&](const std::vector<std::string>& command) {
+    auto words = cluster().inside({"--mount"});
+    words.insert(words.end(), command.begin(), command.end());
+    return cluster().run(words);
+  };
   ASSERT_TRUE(cluster().kill("healthd-n1").ok());
-  if (!cluster().run({"mount", "-t", "tmpfs", "-o", "size=64k", "none", state}).ok())
+  if (!inside({"mount", "-t", "tmpfs", "-o", "size=64k", "none", state}).ok())
     GTEST_SKIP() << "no file system can be mounted here";
-  cluster().run({"dd", "if=/dev/zero", "of=" + state + "/filler", "bs=1k", "count=64"});
+  ASSERT_FALSE(inside({"dd", "if=/dev/zero", "of=" + state + "/filler", "bs=1k", "count=65"}).ok());
   ASSERT_TRUE(cluster().start_healthd("n1").ok());
   inject("n1");
   EXPECT_TRUE(wait_until([&] { return node("n1").drained; }));
+  EXPECT_TRUE(healthd_says("n1", "No space left on device"));
   ASSERT_TRUE(cluster().kill("healthd-n1").ok());
-  cluster().run({"umount", "-l", state});
 }
 
 }  // namespace
