@@ -113,6 +113,8 @@ void JobWatch::step(Clock::time_point now, std::int64_t unix_s) {
 void JobWatch::take(const std::string& line, std::int64_t unix_s) {
   const auto answer = job_answer_from_json(line);
   if (!answer) return tell_problem(answer.error().sentence);
+  if (gpus_.empty() && !answer->gpus.empty())
+    spdlog::info("knows the numbers of {} GPUs in Slurm", answer->gpus.size());
   if (!answer->gpus.empty()) gpus_ = answer->gpus;
   if (!answer->problem.empty()) return tell_problem(answer->problem);
   last_problem_.clear();

@@ -59,7 +59,11 @@ class Interruption : public LiveCluster, public testing::WithParamInterface<bool
                                       Not(HasSubstr("probation")), Not(HasSubstr("claim="))));
       EXPECT_EQ(resets(node), 1) << node << " " << step;
     }
-    EXPECT_TRUE(runs_again(job_, 1));
+    // Once for its first node, and again if it was given one whose drain was still to come.
+    EXPECT_TRUE(wait_until([&] {
+      const auto look = job(job_);
+      return look.state == "RUNNING" && look.restarts >= 1;
+    }));
   }
 
   std::string node_at(const std::string& step) const {

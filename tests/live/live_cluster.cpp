@@ -59,6 +59,11 @@ void LiveCluster::start(const ClusterOptions& options) {
   if (!started) throw std::runtime_error(started.error().sentence);
   cluster_ = std::move(*started);
   fs::create_directories(checkpoints());
+  if (options.acrf_conf.find("GpuQuarantine=on") == std::string::npos) return;
+  // A GPU whose number is not known yet can't be hidden: its node would be drained.
+  for (const auto& name : node_names(options))
+    if (!healthd_says(name, "knows the numbers of"))
+      throw std::runtime_error("healthd of " + name + " does not know its GPUs' numbers");
 }
 
 // A failed test leaves its cluster's files, logs above all, for a look.

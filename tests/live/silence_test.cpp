@@ -54,8 +54,7 @@ TEST_F(SilenceLive, ANodeThatDiesWholeLosesItsJobToOthersAndComesBackWhenItLives
   EXPECT_THAT(job(id).nodes, Not(Contains(lost)));
   EXPECT_THAT(state(lost), AllOf(HasSubstr("DOWN"), HasSubstr("DRAIN"),
                                  HasSubstr("ACRF: node_lost node drain [" + lost)));
-  for (const auto& name : cluster().nodes())
-    EXPECT_EQ(node(name).drained, name == lost) << name;
+  for (const auto& name : cluster().nodes()) EXPECT_EQ(node(name).drained, name == lost) << name;
 
   ASSERT_TRUE(cluster().start_slurmd(lost).ok());
   ASSERT_TRUE(cluster().start_healthd(lost).ok());
