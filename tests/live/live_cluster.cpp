@@ -128,6 +128,15 @@ bool LiveCluster::healthd_says(const std::string& node, const std::string& text)
   });
 }
 
+// The daemon's log is one for all its lives.
+bool LiveCluster::restarted_healthd_knows_its_gpus(const std::string& node) {
+  return wait_until([&] {
+    const auto text = text_of(root_ + "/log/healthd-" + node + ".log");
+    const auto life = text.rfind(" watches node ");
+    return life != std::string::npos && text.find("nvml: ", life) != std::string::npos;
+  });
+}
+
 ClusterOptions LiveCluster::holding() const {
   auto options = small();
   options.healthd_preload = ACRF_BUILD "/tests/.libs/hold_calls.so";

@@ -35,6 +35,8 @@ class LiveCluster : public testing::Test {
   bool runs_again(const std::string& id, int restarts,
                   std::chrono::seconds limit = std::chrono::seconds(60));
   bool healthd_says(const std::string& node, const std::string& text);
+  // A fault before that has no UUID to be remembered by.
+  bool restarted_healthd_knows_its_gpus(const std::string& node);
 
   // A small cluster whose acrf-healthd can be held: while it is, it stops before the step of that
   // name (see hold_calls.c), on all nodes or on one.
