@@ -74,7 +74,7 @@ TEST_F(Attribution, TwoUsersProgramsOnOneGpuMakeItTheGpusFault) {
   ASSERT_TRUE(cluster().signal("healthd-n1", SIGTERM).ok());
   ASSERT_TRUE(cluster().wait_for_end("healthd-n1"));
   ASSERT_TRUE(cluster().start_healthd("n1").ok());
-  ASSERT_TRUE(restarted_healthd_knows_its_gpus("n1"));
+  ASSERT_TRUE(healthd_knows_its_gpus("n1"));
   const auto second = occupy(kOther, 1);
   raise_exception(0);
   ASSERT_TRUE(healthd_says("n1", "gpu_suspect (xid 13)"));

@@ -128,8 +128,8 @@ bool LiveCluster::healthd_says(const std::string& node, const std::string& text)
   });
 }
 
-// The daemon's log is one for all its lives.
-bool LiveCluster::restarted_healthd_knows_its_gpus(const std::string& node) {
+// In its present life: the log is one for all of them.
+bool LiveCluster::healthd_knows_its_gpus(const std::string& node) {
   return wait_until([&] {
     const auto text = text_of(root_ + "/log/healthd-" + node + ".log");
     const auto life = text.rfind(" watches node ");

@@ -36,7 +36,7 @@ class LiveCluster : public testing::Test {
                   std::chrono::seconds limit = std::chrono::seconds(60));
   bool healthd_says(const std::string& node, const std::string& text);
   // A fault before that has no UUID to be remembered by.
-  bool restarted_healthd_knows_its_gpus(const std::string& node);
+  bool healthd_knows_its_gpus(const std::string& node);
 
   // A small cluster whose acrf-healthd can be held: while it is, it stops before the step of that
   // name (see hold_calls.c), on all nodes or on one.

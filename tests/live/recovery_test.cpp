@@ -214,6 +214,8 @@ TEST_F(Recovery, GpuThatOnlyNvmlCallsLostIsEnough) {
   start(small());
   const auto id = train();
   const auto broken = job(id).nodes.front();
+  // One that was never seen alive is unknown, not lost.
+  ASSERT_TRUE(healthd_knows_its_gpus(broken));
   const auto path = cluster().path("nodes/" + broken + "/gpus.json");
   auto state = fakegpu::load_state(path);
   ASSERT_TRUE(state.ok());

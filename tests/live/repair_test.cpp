@@ -200,7 +200,7 @@ TEST_F(RepairLive, AFullDiskStopsNoDrain) {
     GTEST_SKIP() << "no file system can be mounted here";
   ASSERT_FALSE(inside({"dd", "if=/dev/zero", "of=" + state + "/filler", "bs=1k", "count=65"}).ok());
   ASSERT_TRUE(cluster().start_healthd("n1").ok());
-  ASSERT_TRUE(restarted_healthd_knows_its_gpus("n1"));
+  ASSERT_TRUE(healthd_knows_its_gpus("n1"));
   inject("n1");
   EXPECT_TRUE(wait_until([&] { return node("n1").drained; }));
   EXPECT_TRUE(healthd_says("n1", "No space left on device"));

@@ -61,7 +61,7 @@ TEST_F(Security, NoTextRunsThroughAShell) {
   state->gpus[0].name = evil;
   ASSERT_TRUE(fakegpu::save_state(path, *state).ok());
   ASSERT_TRUE(cluster().start_healthd("n1").ok());
-  ASSERT_TRUE(restarted_healthd_knows_its_gpus("n1"));
+  ASSERT_TRUE(healthd_knows_its_gpus("n1"));
   const auto job_id = cluster().run({"sbatch", "--parsable", "-w", "n1", "--gpus-per-node=8", "-J",
                                      evil, "--comment", evil, "--output=/dev/null",
                                      "--acrf-policy=requeue", program("job", "sleep 1000\n")});
