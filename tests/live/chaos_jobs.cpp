@@ -178,11 +178,8 @@ std::vector<std::string> ChaosJobs::look_at_checkpoints() {
 }
 
 bool has_come_to_an_end(const JobRecord& record) {
-  // Slurm itself holds a job whose launch failed, and says so.
-  const bool has_reason =
-      starts_with(record.reason, "ACRF:") || record.reason == "launch_failed_requeued_held";
   return record.state == "COMPLETED" ||
-         (record.state == "PENDING" && record.priority == 0 && has_reason);
+         (record.state == "PENDING" && record.priority == 0 && starts_with(record.reason, "ACRF:"));
 }
 
 std::vector<std::string> ChaosJobs::judge_end(const ChaosJob& job, const JobRecord* record) const {
