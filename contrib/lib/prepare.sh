@@ -6,6 +6,11 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$top/build
 program=${0##*/}
 export PCH=${PCH-.gch} # see Makefile.am
+# A compiler cache where there is one: it takes what another checkout has compiled already, and precompiled headers too.
+if [ -d /usr/lib/ccache ]; then
+  export PATH=/usr/lib/ccache:$PATH CCACHE_BASEDIR=$top CCACHE_NOHASHDIR=1 \
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+fi
 
 die() {
   echo "$program: $*" >&2
