@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "core/admin_act.h"
 #include "core/incident.h"
 #include "core/text.h"
 
@@ -76,6 +77,7 @@ Result<Undo> undo_of(const AuditRecord& record) {
 
 Status may_resume(const std::string& node, const NodeView& view, const std::string& incident) {
   if (!view.draining) return refusal("node " + node + " is not drained any more");
+  if (incident.empty() && is_admin_reason(view.reason)) return Done{};
   if (!is_acrf_reason(view.reason))
     return refusal("node " + node + " is drained by somebody else: " + view.reason);
   Incident named;

@@ -33,7 +33,7 @@ Result<Undo> parse_undo(std::string_view text);
 // What the record says can be undone; an Error says why there is nothing to undo.
 Result<Undo> undo_of(const AuditRecord& record);
 
-// Whether the node is still drained, by this incident.
+// Whether the node is still drained, by this incident; without one: by an admin through ACRF.
 Status may_resume(const std::string& node, const NodeView& view, const std::string& incident);
 
 // Takes the GPU's quarantine away. An Error: it has none any more, and nothing is changed.

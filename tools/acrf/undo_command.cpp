@@ -2,13 +2,12 @@
 // acrf undo ID: undoes what an entry of the audit log did, if the cluster is still as the entry
 // left it. What an admin or somebody else changed since is theirs.
 #include <fmt/format.h>
-#include <pwd.h>
-#include <unistd.h>
 
 #include <memory>
 
 #include "audit_source.h"
 #include "commands.h"
+#include "common/admin_act.h"
 #include "common/audit_log.h"
 #include "common/slurm_client.h"
 #include "core/undo.h"
@@ -31,14 +30,6 @@ Result<AuditRecord> find_record(const std::string& path, std::int64_t id) {
   if (records->empty())
     return Error{ErrorCode::kNotFound, "the audit log has no entry " + std::to_string(id)};
   return records->front();
-}
-
-// "admin alice (1000)": who called, through sudo perhaps.
-std::string caller() {
-  const char* sudo = std::getenv("SUDO_USER");
-  const passwd* user = ::getpwuid(::getuid());
-  const std::string name = sudo ? sudo : user ? user->pw_name : "";
-  return fmt::format("admin {} ({})", name, ::getuid());
 }
 
 // Whether it may be done, without doing it.
@@ -82,7 +73,7 @@ Status undo_entry(const std::string& path, std::int64_t id) {
   entry.kind = AuditKind::kAdmin;
   entry.what = "undo";
   entry.subject = record->entry.subject;
-  entry.decided_by = caller();
+  entry.decided_by = calling_admin();
   entry.mode = Mode::kEnforce;
   entry.evidence = fmt::format("{} (entry {})", to_text(*undo), id);
   AuditLog audit({path, {}, kWriting});
