@@ -2,10 +2,10 @@
 // Where the commands about the audit log find it, and how they show it.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "commands.h"
+#include "common/audit_json.h"
 #include "core/audit_entry.h"
 
 namespace acrf {
@@ -23,7 +23,6 @@ Result<std::string> find_state_dir(const CommandLine& line, const AuditSource& s
 Result<std::int64_t> parse_since(const std::string& text);
 
 std::string to_text(const AuditRecord& record);
-nlohmann::ordered_json to_json(const AuditRecord& record);
 
 // "2026-11-17T04:30:00.123", local time.
 std::string time_text(std::int64_t unix_ms);
