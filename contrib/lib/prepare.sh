@@ -23,6 +23,13 @@ packages="build-essential autoconf automake libtool pkg-config dpkg-dev
   libsystemd-dev
   libgtest-dev libgmock-dev librocm-smi-dev libze-dev python3 iproute2"
 
+# For the dashboard's tests. Debian's nodejs brings npm in a package of its own, others bring both.
+web_packages() {
+  echo chromium
+  command -v node >/dev/null || echo nodejs
+  command -v npm >/dev/null || echo npm
+}
+
 need_root() {
   [ "$(id -u)" = 0 ] || die "must be run as root: it installs packages and starts a private Slurm cluster"
 }
