@@ -195,10 +195,11 @@ export class ClusterView {
     const { gpu } = this.picture.at(camera.width / 2, camera.height / 2);
     const steps = [['Fleet', () => camera.glideToFit()]];
     const see = (box) => () => camera.glideTo(box, 0.95);
-    if (!camera.atFit) steps.push([fleet.pods[pod].name, see(layout.pods[pod])]);
-    if (camera.scale > 14) steps.push([fleet.leaves[leaf].name, see(layout.leaves[leaf])]);
-    if (camera.scale > 120) steps.push([fleet.names[node], () => this.picture.showNode(node)]);
-    if (camera.scale > 600 && gpu >= 0) steps.push([`GPU ${gpu}`, () => this.picture.showNode(node, gpu)]);
+    const near = !camera.atFit;
+    if (near) steps.push([fleet.pods[pod].name, see(layout.pods[pod])]);
+    if (near && camera.scale > 14) steps.push([fleet.leaves[leaf].name, see(layout.leaves[leaf])]);
+    if (near && camera.scale > 120) steps.push([fleet.names[node], () => this.picture.showNode(node)]);
+    if (near && camera.scale > 600 && gpu >= 0) steps.push([`GPU ${gpu}`, () => this.picture.showNode(node, gpu)]);
     const words = steps.map(([name]) => name).join('\n');
     if (byId('place').dataset.words === words) return;
     byId('place').dataset.words = words;

@@ -65,7 +65,7 @@ export function clockWithMs(ms) {
 export function ago(ms, now = Date.now()) {
   if (!isTime(ms)) return dash;
   const past = (now - ms) / 1000;
-  if (past < 1) return 'now';
+  if (past < 1) return 'just now';
   if (past < 60) return `${Math.floor(past)} s ago`;
   if (past < 3600) return `${Math.floor(past / 60)} min ago`;
   if (past < 86400) return `${Math.floor(past / 3600)} h ago`;

@@ -3,12 +3,15 @@
 // in their pod, pods in the fleet; of the possible numbers of columns those are taken with which the
 // whole is largest in a window of the given width to height, and full grids before ragged ones.
 
-const leafPad = 0.25;
-const leafGap = 0.5;
-const leafTitle = 0.6;
-const podPad = 0.5;
-const podTitle = 1.8;
-const podGap = 1;
+// Room around things, in nodes, where nodes are small. Where they are large less of it is enough.
+const room = { leafPad: 0.25, leafGap: 0.5, leafTitle: 0.6, podPad: 0.5, podTitle: 1.8, podGap: 1 };
+const smallNode = 9; // pixels
+const leastRoom = 0.3;
+
+function roomFor(scale) {
+  const share = Math.min(1, Math.max(leastRoom, smallNode / scale));
+  return Object.fromEntries(Object.entries(room).map(([name, size]) => [name, size * share]));
+}
 
 export const nodeFill = 0.86; // the share of its cell that a node covers
 
@@ -24,14 +27,15 @@ function largest(groups, of) {
   return Math.max(1, ...groups.map(of));
 }
 
-function measure(shape, nodeColumns, leafColumns, podColumns) {
+function measure(shape, pads, nodeColumns, leafColumns, podColumns) {
+  const { leafPad, leafGap, leafTitle, podPad, podTitle, podGap } = pads;
   const leafW = nodeColumns + 2 * leafPad;
   const leafH = Math.ceil(shape.nodes / nodeColumns) + 2 * leafPad + leafTitle;
   const podW = leafColumns * (leafW + leafGap) - leafGap + 2 * podPad;
   const podH = Math.ceil(shape.leaves / leafColumns) * (leafH + leafGap) - leafGap + podPad + podTitle;
   const width = podColumns * (podW + podGap) - podGap;
   const height = Math.ceil(shape.pods / podColumns) * (podH + podGap) - podGap;
-  return { nodeColumns, leafColumns, podColumns, leafW, leafH, podW, podH, width, height };
+  return { ...pads, nodeColumns, leafColumns, podColumns, leafW, leafH, podW, podH, width, height };
 }
 
 // The share of a grid's places that n things fill.
@@ -44,15 +48,15 @@ function handy({ podW, podH }) {
   return Math.sqrt(Math.min(1, 2.5 / Math.max(podW / podH, podH / podW)));
 }
 
-function best(shape, aspect) {
+function best(shape, aspect, pads) {
   let chosen = null;
   let size = 0;
   for (const nodeColumns of candidates(shape.nodes)) {
     for (const leafColumns of candidates(shape.leaves)) {
       for (const podColumns of candidates(shape.pods)) {
-        const tried = measure(shape, nodeColumns, leafColumns, podColumns);
+        const tried = measure(shape, pads, nodeColumns, leafColumns, podColumns);
         const scale = Math.min(aspect / tried.width, 1 / tried.height);
-        const worth = scale * full(shape.nodes, nodeColumns) * full(shape.leaves, leafColumns) * Math.sqrt(full(shape.pods, podColumns)) * handy(tried);
+        const worth = scale * full(shape.nodes, nodeColumns) ** 3 * full(shape.leaves, leafColumns) * Math.sqrt(full(shape.pods, podColumns)) * handy(tried);
         if (worth <= size) continue;
         size = worth;
         chosen = tried;
@@ -62,21 +66,23 @@ function best(shape, aspect) {
   return chosen;
 }
 
-// -> {width, height, pods, leaves: [{x, y, w, h, columns}], x, y: Float32Array of the nodes' cells}
-export function arrange(fleet, aspect) {
+// In a window of so many pixels -> {grid, width, height, pods, leaves: [{x, y, w, h, columns}], x, y: Float32Array of the nodes' cells}
+export function arrange(fleet, width, height) {
   const shape = {
     nodes: largest(fleet.leaves, (leaf) => leaf.count),
     leaves: largest(fleet.pods, (pod) => pod.leafCount),
     pods: Math.max(1, fleet.pods.length),
   };
-  const grid = best(shape, aspect);
-  const layout = { width: grid.width, height: grid.height, pods: [], leaves: [],
+  const first = best(shape, width / height, room);
+  const scale = Math.min(width / first.width, height / first.height);
+  const grid = best(shape, width / height, roomFor(scale));
+  const layout = { grid, width: grid.width, height: grid.height, pods: [], leaves: [],
     x: new Float32Array(fleet.size), y: new Float32Array(fleet.size) };
   fleet.pods.forEach((pod, at) => {
-    const x = (at % grid.podColumns) * (grid.podW + podGap);
-    const y = Math.floor(at / grid.podColumns) * (grid.podH + podGap);
+    const x = (at % grid.podColumns) * (grid.podW + grid.podGap);
+    const y = Math.floor(at / grid.podColumns) * (grid.podH + grid.podGap);
     layout.pods.push({ x, y, w: grid.podW, h: grid.podH });
-    placeLeaves(fleet, pod, grid, layout, x + podPad, y + podTitle);
+    placeLeaves(fleet, pod, grid, layout, x + grid.podPad, y + grid.podTitle);
   });
   return layout;
 }
@@ -84,12 +90,12 @@ export function arrange(fleet, aspect) {
 function placeLeaves(fleet, pod, grid, layout, left, top) {
   for (let at = 0; at < pod.leafCount; ++at) {
     const leaf = fleet.leaves[pod.firstLeaf + at];
-    const x = left + (at % grid.leafColumns) * (grid.leafW + leafGap);
-    const y = top + Math.floor(at / grid.leafColumns) * (grid.leafH + leafGap);
+    const x = left + (at % grid.leafColumns) * (grid.leafW + grid.leafGap);
+    const y = top + Math.floor(at / grid.leafColumns) * (grid.leafH + grid.leafGap);
     layout.leaves.push({ x, y, w: grid.leafW, h: grid.leafH, columns: grid.nodeColumns });
     for (let n = 0; n < leaf.count; ++n) {
-      layout.x[leaf.first + n] = x + leafPad + (n % grid.nodeColumns);
-      layout.y[leaf.first + n] = y + leafPad + leafTitle + Math.floor(n / grid.nodeColumns);
+      layout.x[leaf.first + n] = x + grid.leafPad + (n % grid.nodeColumns);
+      layout.y[leaf.first + n] = y + grid.leafPad + grid.leafTitle + Math.floor(n / grid.nodeColumns);
     }
   }
 }
@@ -99,8 +105,8 @@ export function nodeAt(fleet, layout, x, y) {
   for (let l = 0; l < layout.leaves.length; ++l) {
     const place = layout.leaves[l];
     if (x < place.x || y < place.y || x >= place.x + place.w || y >= place.y + place.h) continue;
-    const column = Math.floor(x - place.x - leafPad);
-    const row = Math.floor(y - place.y - leafPad - leafTitle);
+    const column = Math.floor(x - place.x - layout.grid.leafPad);
+    const row = Math.floor(y - place.y - layout.grid.leafPad - layout.grid.leafTitle);
     const n = row * place.columns + column;
     return column >= 0 && column < place.columns && row >= 0 && n < fleet.leaves[l].count ? fleet.leaves[l].first + n : -1;
   }

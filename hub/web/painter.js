@@ -112,8 +112,9 @@ export class Painter {
     context.beginPath();
     context.roundRect(x, y, w, h, Math.min(8, view.camera.scale * 0.6));
     context.fill();
-    const px = Math.min(13, view.camera.scale * 1.35);
-    if (px >= 6) this.#label(pod.name, x + view.camera.scale * 0.6, y + view.camera.scale * 1.05, w - view.camera.scale, px, view.colours.text, 600);
+    const title = view.layout.grid.podTitle * view.camera.scale;
+    const px = Math.min(13, title * 0.75);
+    if (px >= 6) this.#label(pod.name, x + px * 0.6, y + title * 0.55, w - px, px, view.colours.text, 600);
   }
 
   #leaf(place, name) {
@@ -121,8 +122,9 @@ export class Painter {
     const [x, y, w, h] = this.#box(place.x, place.y, place.w, place.h);
     context.fillStyle = view.colours.leaf;
     context.fillRect(x, y, w, h);
-    const px = Math.min(12, view.camera.scale * 0.62);
-    if (px >= 7) this.#label(name, x + view.camera.scale * 0.3, y + view.camera.scale * 0.5, w - view.camera.scale * 0.5, px, view.colours.faint);
+    const title = (view.layout.grid.leafTitle + view.layout.grid.leafPad) * view.camera.scale;
+    const px = Math.min(12, title * 0.72);
+    if (px >= 7) this.#label(name, x + px * 0.6, y + title * 0.6, w - px * 0.8, px, view.colours.faint);
   }
 
   // The job whose look the node has, if jobs are shown.
@@ -209,7 +211,7 @@ export class Painter {
     if (size < readingsFrom) return;
     const ids = view.fleet.jobsOf.get(node) ?? [];
     const words = `${states[state].label.toLowerCase()}${ids.length ? ` · job ${ids.join(', ')}` : ' · no job'}`;
-    this.#label(words, left, y + size * 0.295, size * 0.78, Math.min(size * 0.045, 15), view.colours.faint);
+    this.#label(words, left, Math.min(y + size * 0.295, middle + 30), size * 0.78, Math.min(size * 0.045, 15), view.colours.faint);
   }
 
   #gpus(node, x, y, size) {

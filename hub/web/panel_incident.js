@@ -23,8 +23,8 @@ function evidence(value) {
 function trace(entries) {
   return timeline(entries.map((entry, at) => {
     const before = entries[at - 1]?.unix_ms;
-    const took = typeof before === 'number' && typeof entry.unix_ms === 'number' ? ` (+${seconds(Math.max(0, entry.unix_ms - before) / 1000)})` : '';
-    return { ...entry, what: `${text(entry.what)}${took}` };
+    const took = typeof before === 'number' && typeof entry.unix_ms === 'number' ? `+${seconds(Math.max(0, entry.unix_ms - before) / 1000)}` : '';
+    return { ...entry, took };
   }), clockWithMs);
 }
 

@@ -70,6 +70,7 @@ export function timeline(entries, when) {
   return h('ol', { class: 'timeline' }, entries.map((entry) => h('li', {},
     h('time', {}, when(entry.unix_ms)),
     h('span', { class: 'what' }, [entry.part, entry.what].filter(Boolean).map(text).join(' · ') || dash),
+    entry.took && h('span', { class: 'took' }, entry.took),
     entry.text ? h('span', { class: 'said' }, text(entry.text)) : null)));
 }
 

@@ -54,7 +54,7 @@ export class Picture {
     }
     const atFit = fit || !this.view.layout || this.camera.atFit;
     this.camera.setWindow(width, height);
-    if (atFit || !this.view.layout) this.view.layout = arrange(this.view.fleet, width / height);
+    if (atFit || !this.view.layout) this.view.layout = arrange(this.view.fleet, width, height);
     this.camera.setWorld(this.view.layout);
     if (atFit) this.camera.jumpToFit();
     else this.camera.pan(0, 0);

@@ -50,7 +50,7 @@ test('Every node has a place of its own and is found there', () => {
   for (const shape of [{ pods: 3, leaves: 5, nodes: 7 }, { pods: 1, leaves: 1, nodes: 1000 }, { pods: 40, leaves: 1, nodes: 1 }]) {
     for (const aspect of [0.4, 1, 2.5]) {
       const fleet = new Fleet(new Cluster(shape).fleet());
-      const layout = arrange(fleet, aspect);
+      const layout = arrange(fleet, 1000 * aspect, 1000);
       for (let node = 0; node < fleet.size; ++node) {
         assert.equal(nodeAt(fleet, layout, layout.x[node] + 0.5, layout.y[node] + 0.5), node);
         assert.ok(layout.x[node] >= 0 && layout.x[node] + 1 <= layout.width && layout.y[node] + 1 <= layout.height);
@@ -61,7 +61,7 @@ test('Every node has a place of its own and is found there', () => {
 
 test('Arrow keys reach every node of a leaf and its neighbours', () => {
   const fleet = new Fleet(new Cluster({ pods: 2, leaves: 2, nodes: 6 }).fleet());
-  const layout = arrange(fleet, 1.5);
+  const layout = arrange(fleet, 1500, 1000);
   const seen = new Set([0]);
   const next = [0];
   while (next.length) {
