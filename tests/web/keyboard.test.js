@@ -18,7 +18,7 @@ async function tabTo(page, wanted) {
 }
 
 test('Everything is reached by keyboard alone', async () => {
-  const hub = await new FixtureHub(new Cluster({ pods: 3, leaves: 3, nodes: 12 })).start();
+  const hub = await new FixtureHub(new Cluster({ pods: 6, leaves: 4, nodes: 9 })).start();
   const { page, faults, close } = await openPage(hub, { token: 'admin' });
   await ready(page);
   await page.keyboard.press('Tab');
