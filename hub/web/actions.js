@@ -13,6 +13,10 @@ function jobsSentence(jobs) {
   return `${plural(jobs.length, 'job')} there (${shown}${more}) will run to the end.`;
 }
 
+function partOf(target) {
+  return target.gpu >= 0 ? `GPU ${target.gpu} of ${target.node}` : target.node;
+}
+
 // target: {node, gpu, gpus, jobs}
 const actions = {
   drain: {
@@ -22,7 +26,7 @@ const actions = {
   return: {
     label: 'Return', title: (t) => `Return ${t.node} to service?`,
     effects: (t) => [`New jobs may start on ${t.node} at once. It is not tested first.`,
-      'Only a drain that was set by ACRF is taken back. What a person drained by other means stays drained.'],
+      'Only a drain by ACRF, its commands or this page is taken back. What a person drained by other means stays drained.'],
   },
   quarantine: {
     label: 'Quarantine', title: (t) => `Quarantine GPU ${t.gpu} of ${t.node}?`, reason: true,
@@ -30,14 +34,15 @@ const actions = {
       'A job that uses it now is not stopped.', 'It stays hidden until somebody clears it.'],
   },
   clear: {
-    label: 'Clear', title: (t) => `Clear GPU ${t.gpu} of ${t.node}?`,
-    effects: (t) => [`GPU ${t.gpu} will be given to jobs again. It is not tested first.`, 'Only a quarantine that was set by ACRF is taken back.'],
+    label: 'Clear', title: (t) => `Clear ${partOf(t)}?`,
+    effects: (t) => [`${t.gpu >= 0 ? `GPU ${t.gpu}` : `Every hidden GPU of ${t.node}`} will be given to jobs again. It is not tested first.`,
+      'Suspicion and probation end with it.'],
   },
   inject: {
     label: 'Inject a fault', title: (t) => `Inject a fault on ${t.node}?`,
     effects: (t) => [`${t.gpu >= 0 ? `GPU ${t.gpu}` : 'A GPU'} of ${t.node} will fail as if it had fallen off the bus.`,
       'ACRF will then do what it does about a real fault: jobs on the node are interrupted and come back elsewhere.'],
-    body: (t) => ({ fault: 'gpu_lost', ...(t.gpu >= 0 ? { gpu: t.gpu } : { gpu: 0 }) }),
+    body: (t) => ({ fault: 'lost', ...(t.gpu >= 0 ? { gpu: t.gpu } : { gpu: 0 }) }),
   },
   'brakes-reset': {
     label: 'Reset the brakes', title: () => 'Reset the brakes?',

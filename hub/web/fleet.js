@@ -13,6 +13,11 @@ function name(value, fallback) {
   return typeof value === 'string' && value !== '' ? value : fallback;
 }
 
+// slurmctld still tells the nodes of jobs that have ended.
+function holdsNodes(job) {
+  return typeof job.state !== 'string' || /^(RUNNING|COMPLETING|SUSPENDED|STOPPED)/.test(job.state);
+}
+
 function ranges(value, nodeCount) {
   return list(value)
     .filter((range) => Array.isArray(range) && Number.isInteger(range[0]) && Number.isInteger(range[1]))
@@ -95,7 +100,7 @@ export class Fleet {
     if (job === null || typeof job !== 'object' || job.id === undefined) return [];
     const id = String(job.id);
     const touched = this.#dropJob(id);
-    const where = ranges(job.ranges ?? job.nodes, this.size);
+    const where = holdsNodes(job) ? ranges(job.ranges ?? job.nodes, this.size) : [];
     if (where.length === 0) return touched;
     this.jobs.set(id, { ...job, id, ranges: where });
     for (const node of nodesIn(where)) {

@@ -99,7 +99,7 @@ function brakeMeter(brake) {
 }
 
 function brakeCard(brake) {
-  const nodes = asList(brake.nodes);
+  const nodes = typeof brake.nodes === 'string' ? brake.nodes.split(',').filter(Boolean) : asList(brake.nodes);
   return h('li', { class: brake.full ? 'brake full' : 'brake' },
     h('h3', {}, text(brake.brake), h('span', { class: 'faint' }, ` ${text(brake.group || 'cluster')}`)),
     h('p', { class: 'brake-state' }, brake.full ? '■ Tripped: ACRF holds back' : '□ Free', h('span', { class: 'number' }, `${count(brake.counted)} of ${count(brake.limit)}`)),

@@ -117,7 +117,7 @@ export class NodePanel {
     const allowed = `${access.may_act} ${access.may_inject}`;
     if (this.actions.dataset.allowed === allowed) return;
     this.actions.dataset.allowed = allowed;
-    const kinds = this.route.gpu < 0 ? ['drain', 'return', 'inject'] : ['quarantine', 'clear', 'inject'];
+    const kinds = this.route.gpu < 0 ? ['drain', 'return', 'clear', 'inject'] : ['quarantine', 'clear', 'inject'];
     fill(this.actions, actionButtons(access, kinds, this.target, () => this.refresh()));
   }
 

@@ -11,6 +11,7 @@ const mostRate = 50;
 const mostFailures = 30;
 const sliderSteps = 1000;
 const keptSeconds = 600;
+const pollMs = 1000;
 
 // The slider is logarithmic: as much room for 0.1 to 1 as for 10 to 100.
 const toSlider = (rate) => Math.round((Math.log(rate / leastRate) / Math.log(mostRate / leastRate)) * sliderSteps);
@@ -40,6 +41,8 @@ export class SimView {
   #kept = plotted.map(() => []);
   #plots = [];
   #dragging = false;
+  #timer = 0;
+  #updated = 0;
 
   constructor(app) {
     this.app = app;
@@ -58,6 +61,17 @@ export class SimView {
       this.figures, h('div', { class: 'plots' }, this.#plots.map((plot) => plot.element)), h('h3', {}, 'Last jobs'), this.jobs);
     fill(root, this.element);
     this.#update(false);
+    this.#poll();
+  }
+
+  // While it is looked at the state is asked for, unless the hub tells it by itself.
+  #poll() {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(async () => {
+      if (!this.element.isConnected) return;
+      if (Date.now() - this.#updated >= pollMs) await this.store.refreshSim();
+      this.#poll();
+    }, pollMs);
   }
 
   async #send(body, said) {
@@ -124,6 +138,7 @@ export class SimView {
 
   #update(live = true) {
     const { sim, stats } = this.store;
+    if (live) this.#updated = Date.now();
     if (live && sim) this.#keep(sim, stats);
     if (!this.element?.isConnected) return;
     if (!sim) {

@@ -7,6 +7,7 @@ import { Fleet } from './fleet.js';
 
 const mostIncidents = 500;
 const retryMs = 2000;
+const brakesMs = 10000;
 
 function list(value) {
   return Array.isArray(value) ? value : [];
@@ -24,6 +25,7 @@ export class Store extends EventTarget {
   #stream = null;
   #loading = false;
   #retry = 0;
+  #brakesAsked = Date.now();
 
   say(type, detail) {
     this.dispatchEvent(new CustomEvent(type, { detail }));
@@ -70,7 +72,7 @@ export class Store extends EventTarget {
       this.say('incidents');
     });
     ask('v1/brakes', (answer) => this.#takeBrakes(answer));
-    ask('v1/sim', (sim) => this.#takeSim(sim));
+    this.refreshSim();
   }
 
   #takeStatus(status) {
@@ -83,6 +85,7 @@ export class Store extends EventTarget {
   #takeStats(stats) {
     this.stats = stats;
     this.say('stats');
+    if (Date.now() - this.#brakesAsked > brakesMs) this.#refreshBrakes();
   }
 
   #takeBrakes(answer) {
@@ -152,7 +155,12 @@ export class Store extends EventTarget {
   }
 
   #refreshBrakes() {
+    this.#brakesAsked = Date.now();
     get('v1/brakes').then((answer) => this.#takeBrakes(answer)).catch(() => {});
+  }
+
+  refreshSim() {
+    return get('v1/sim').then((sim) => this.#takeSim(sim)).catch(() => {});
   }
 
   newestIncidents() {

@@ -54,7 +54,6 @@ test('The simulator is steered and watched', async () => {
   await until(() => last()?.inject === 'n00003', 'a fault is injected');
   await page.getByRole('button', { name: 'Pause' }).click();
   await until(() => last()?.paused === true, 'it is paused');
-  hub.push('sim', hub.sim);
   await page.getByRole('button', { name: 'Go on' }).waitFor();
   assert.deepEqual(faults, []);
   await close();
