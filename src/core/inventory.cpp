@@ -68,6 +68,7 @@ void Inventory::set(int position, const NodeState& state) {
   suspect_.put(position, state.health.suspect);
   risky_.put(position, state.health.risk > 0);
   on_probation_.put(position, state.health.probation);
+  if (first_ && (state.gpus || first_ == &kept)) one_mask_ &= state.gpus == first_->gpus;
   if (plans && state.gpus) {
     most_gpus_ = std::max(most_gpus_, std::min(std::popcount(state.gpus), kMostGpus));
     least_cpus_ = std::min(least_cpus_, state.cpus);

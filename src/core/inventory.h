@@ -48,6 +48,8 @@ class Inventory {
 
   // All nodes with GPUs are of one kind; any group of GPUs is as good as another, everywhere.
   bool has_one_kind() const { return one_kind_; }
+  // The GPUs of every node that has any; 0: nodes differ.
+  GpuMask gpus_of_all() const { return one_mask_ && first_ ? first_->gpus : 0; }
   bool is_uniform() const { return uniform_; }
 
   // Nodes with at least this many healthy free GPUs, or that many healthy ones in all (1 to
@@ -77,7 +79,7 @@ class Inventory {
   int most_gpus_ = 0, unsound_ = 0;
   std::uint32_t least_cpus_ = ~0u;
   std::uint64_t least_memory_mb_ = ~0ull;
-  bool has_weights_ = false, one_kind_ = true, uniform_ = true;
+  bool has_weights_ = false, one_kind_ = true, uniform_ = true, one_mask_ = true;
   const NodeState* first_ = nullptr;  // the first node with GPUs that was set
 };
 

@@ -10,6 +10,14 @@
 
 namespace acrf {
 
+// Positions first to end - 1, as the words and bits of a set.
+struct NodeRange {
+  NodeRange(int from, int to);
+  int first, end;
+  std::uint32_t low = 0, high = 0;   // the first and the last word
+  std::uint64_t head = 0, tail = 0;  // the bits in them; of one word, all in head
+};
+
 class NodeSet {
  public:
   NodeSet() = default;
@@ -45,8 +53,8 @@ class NodeSet {
   int count() const { return count(0, size_); }
   // Members with first <= position < end.
   int count(int first, int end) const;
-  // The same for many ranges at once: counts[i] for [bounds[i].first, bounds[i].second).
-  void count(const std::vector<std::pair<int, int>>& bounds, std::vector<int>& counts) const;
+  // The same for many ranges at once.
+  void count(const std::vector<NodeRange>& ranges, std::vector<int>& counts) const;
 
   // Calls visit(position) for the members in [first, end) in order, until it returns false.
   template <typename Visit>
@@ -59,8 +67,25 @@ class NodeSet {
       }
     }
   }
-  // Appends the members in [first, end), at most `most` of them, in order. Returns how many.
-  int append_to(std::vector<int>& positions, int first, int end, int most) const;
+  // Calls visit(position, count) for the runs of members in [first, end), in order, at most `most`
+  // members in all. Returns how many.
+  template <typename Visit>
+  int each_run(int first, int end, int most, Visit visit) const {
+    int left = most;
+    for (int at = first; at < end && left > 0; at = (at | 63) + 1) {
+      const int base = at & ~63;
+      std::uint64_t rest = words_[word(at)] & (~std::uint64_t{0} << (at & 63));
+      if (end - base < 64) rest &= (std::uint64_t{1} << (end - base)) - 1;
+      while (rest && left > 0) {
+        const int start = std::countr_zero(rest), run = std::countr_one(rest >> start);
+        const int count = run < left ? run : left;
+        visit(base + start, count);
+        left -= count;
+        rest = start + run < 64 ? rest & ~std::uint64_t{0} << (start + run) : 0;
+      }
+    }
+    return most - left;
+  }
   template <typename Visit>
   void each(Visit visit) const {
     each(0, size_, visit);

@@ -22,7 +22,7 @@ Placement::Placement(const Topology& topology, const Inventory& inventory)
       work_(topology.node_count()) {
   for (std::size_t i = 0; i < free_.size(); ++i) {
     const auto& leaf = topology.leaf(static_cast<int>(i));
-    leaf_bounds_.emplace_back(leaf.first, leaf.end);
+    leaf_ranges_.emplace_back(leaf.first, leaf.end);
   }
 }
 
@@ -31,7 +31,8 @@ bool Placement::place(const PlaceRequest& request, NodeSet& candidates, const No
   request_ = request;
   required_ = required;
   avoid_ = avoid;
-  chosen_.clear();
+  nodes_ = &plan.nodes;
+  taken_ = 0;
   shares_.clear();
   plan.clear_all_but_nodes();
   cost_ = 0;
@@ -47,13 +48,10 @@ bool Placement::place(const PlaceRequest& request, NodeSet& candidates, const No
     if (!typed) return false;
     candidates &= *typed;
   }
-  const bool placed = request.gpus_per_node > 0
-                          ? place_equal(request.gpus_per_node, candidates, plan)
-                          : place_total(candidates, plan);
-  if (placed)
-    describe(plan);
-  else
-    plan.nodes.clear();
+  const bool placed = request.gpus_per_node > 0 ? place_equal(request.gpus_per_node, candidates)
+                                                : place_total(candidates);
+  plan.nodes.resize(placed ? index(taken_) : 0);
+  if (placed) describe(plan);
   return placed;
 }
 
@@ -88,10 +86,14 @@ void Placement::keep_fitting(NodeSet& eligible, int gpus, int cpus) const {
 
 // --- Tiers -------------------------------------------------------------------------------------
 
+bool Placement::has_one_tier() const {
+  return request_.ever || (!avoid_ && inventory_.all_sound() && !inventory_.has_weights());
+}
+
 void Placement::split_into_tiers(const NodeSet& eligible) {
   tiers_.clear();
   tiers_.push_back(eligible);
-  if (request_.ever) return;
+  if (has_one_tier()) return;
   const auto set_apart = [&](const NodeSet& worse) {
     NodeSet part = tiers_.front();
     part &= worse;
@@ -138,7 +140,7 @@ void Placement::split_by_weight() {
 
 // --- Kinds of requests ---------------------------------------------------------------------------
 
-bool Placement::place_equal(int gpus, NodeSet& eligible, Plan& plan) {
+bool Placement::place_equal(int gpus, NodeSet& eligible) {
   if (gpus > inventory_.most_gpus()) return false;
   const int most = std::max(request_.max_nodes, request_.min_nodes);
   keep_fitting(eligible, gpus, divide_up(request_.total_cpus, most));
@@ -147,14 +149,14 @@ bool Placement::place_equal(int gpus, NodeSet& eligible, Plan& plan) {
   if (wanted < most) keep_fitting(eligible, gpus, divide_up(request_.total_cpus, wanted));
   many_nodes_ = wanted > 1;
   if (!choose(eligible, wanted, gpus)) return false;
-  give_gpus(gpus, plan);
+  give_gpus(gpus);
   if (const GpuMask aligned = aligned_gpus(gpus))
-    for (auto& node : plan.nodes) node.gpus = aligned;
+    for (auto& node : taken()) node.gpus = aligned;
   return true;
 }
 
 // As many whole nodes as the total fills, and one node for the rest.
-bool Placement::place_total(NodeSet& eligible, Plan& plan) {
+bool Placement::place_total(NodeSet& eligible) {
   const int total = request_.total_gpus, step = std::max(request_.gpu_step, 1);
   const int most = inventory_.most_gpus() / step * step;
   if (total <= 0 || most == 0) return false;
@@ -164,7 +166,7 @@ bool Placement::place_total(NodeSet& eligible, Plan& plan) {
     const int each = total / request_.min_nodes;
     if (total % request_.min_nodes != 0 || each % step != 0) return false;
     request_.max_nodes = request_.min_nodes;
-    return place_equal(each, eligible, plan);
+    return place_equal(each, eligible);
   }
   const auto cpus_for = [&](int gpus) {
     return divide_up(static_cast<std::int64_t>(request_.total_cpus) * gpus, total);
@@ -174,30 +176,29 @@ bool Placement::place_total(NodeSet& eligible, Plan& plan) {
   keep_fitting(eligible, full > 0 ? most : rest, cpus_for(full > 0 ? most : rest));
   if (full == 0 || rest == 0) {
     const int each = full > 0 ? most : rest;
-    if (eligible.count() < nodes || !choose(eligible, nodes, each))
-      return place_scattered(all, plan);
-    give_gpus(each, plan);
+    if (eligible.count() < nodes || !choose(eligible, nodes, each)) return place_scattered(all);
+    give_gpus(each);
     return true;
   }
-  if (eligible.count() < full || !choose(eligible, full, most)) return place_scattered(all, plan);
-  give_gpus(most, plan);
+  if (eligible.count() < full || !choose(eligible, full, most)) return place_scattered(all);
+  give_gpus(most);
   NodeSet others = all;
   keep_fitting(others, rest, cpus_for(rest));
-  for (const int position : chosen_) others.clear(position);
+  for (const auto& node : taken()) others.clear(node.position);
   required_ = nullptr;
   split_into_tiers(others);
   for (const auto& tier : tiers_) {
     if (tier.count() == 0) continue;
     split_into_levels(tier, rest);
     join_base(tier, 1);
-    plan.nodes.push_back({chosen_.back(), pick_gpus(chosen_.back(), rest)});
+    taken().back().gpus = pick_gpus(taken().back().position, rest);
     return true;
   }
   return false;
 }
 
 // No node has enough: the smallest switch whose free GPUs add up, emptiest nodes first.
-bool Placement::place_scattered(const NodeSet& eligible, Plan& plan) {
+bool Placement::place_scattered(const NodeSet& eligible) {
   if (required_ || request_.ever) return false;
   const int step = std::max(request_.gpu_step, 1);
   NodeSet usable = eligible;
@@ -231,33 +232,31 @@ bool Placement::place_scattered(const NodeSet& eligible, Plan& plan) {
   });
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return room(a) > room(b); });
   int rest = request_.total_gpus;
-  plan.nodes.clear();
-  chosen_.clear();
+  taken_ = 0;
   shares_hold_ = false;
   for (std::size_t i = 0; i < order.size() && rest > 0; ++i) {
-    const int take = std::min(rest, room(order[i]));
-    chosen_.push_back(order[i]);
-    plan.nodes.push_back({order[i], pick_gpus(order[i], take)});
-    rest -= take;
+    const int gpus = std::min(rest, room(order[i]));
+    take(order[i]);
+    taken().back().gpus = pick_gpus(order[i], gpus);
+    rest -= gpus;
   }
-  const int nodes = static_cast<int>(chosen_.size());
-  return rest == 0 && nodes >= request_.min_nodes && nodes <= request_.max_nodes;
+  return rest == 0 && taken_ >= request_.min_nodes && taken_ <= request_.max_nodes;
 }
 
 // Where GPU k of every node hangs on rail k, the same GPUs on all nodes keep each flow on one rail:
 // worth it when no node has to take a worse-linked group for it. 0: not so.
 GpuMask Placement::aligned_gpus(int gpus) const {
-  if (request_.ever || chosen_.size() < 2 || gpus >= inventory_.most_gpus()) return 0;
+  if (request_.ever || taken_ < 2 || gpus >= inventory_.most_gpus()) return 0;
   GpuMask common = ~GpuMask{0};
-  const int kind = inventory_.node(chosen_[0]).kind;
-  for (const int position : chosen_) {
+  const int kind = inventory_.node(taken().front().position).kind;
+  for (const auto& [position, given] : taken()) {
     const auto& node = inventory_.node(position);
     if (!topology_.leaf(topology_.leaf_of(position)).rails || node.kind != kind) return 0;
     common &= node.healthy_free();
   }
   const auto& groups = inventory_.groups(kind);
   const GpuMask group = groups.best(common, gpus);
-  for (const int position : chosen_)
+  for (const auto& [position, given] : taken())
     if (groups.weight_inside(group) < groups.weight_inside(pick_gpus(position, gpus))) return 0;
   return group;
 }
@@ -268,16 +267,13 @@ GpuMask Placement::pick_gpus(int position, int gpus) const {
       .best(inventory_.healthy_free(position), gpus);
 }
 
-// To every chosen node its group.
-void Placement::give_gpus(int gpus, Plan& plan) const {
+// To every taken node its group.
+void Placement::give_gpus(int gpus) {
+  if (all_gpus_) return;  // it has
   // No node has more than it gives: no need to look at each.
   const bool all = gpus == inventory_.most_gpus() && gpus < Inventory::kMostGpus && !request_.ever;
-  plan.nodes.resize(chosen_.size());
-  auto* node = plan.nodes.data();
-  if (all)
-    for (const int position : chosen_) *node++ = {position, inventory_.healthy_free(position)};
-  else
-    for (const int position : chosen_) *node++ = {position, pick_gpus(position, gpus)};
+  for (auto& node : taken())
+    node.gpus = all ? inventory_.healthy_free(node.position) : pick_gpus(node.position, gpus);
 }
 
 // False: the nodes are not in order.
@@ -289,7 +285,7 @@ bool Placement::share_by_leaf(Plan& plan) const {
     last = node.position;
     if (last >= end) {
       const int leaf = topology_.leaf_of(last);
-      end = leaf_bounds_[index(leaf)].second;
+      end = leaf_ranges_[index(leaf)].end;
       plan.shares.push_back({leaf, 0});
     }
     ++plan.shares.back().count;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
+#include <span>
 #include <vector>
 
 #include "core/inventory.h"
@@ -46,7 +46,7 @@ struct Plan {
   bool joined = false;  // below one switch of the site
   std::vector<LeafShare> shares;
 
-  // As new, but for the nodes, which give_gpus() writes over.
+  // As new, but for the nodes, which are written over.
   void clear_all_but_nodes() {
     shares.clear();
     cost = 0;
@@ -67,11 +67,12 @@ class Placement {
              const NodeSet* avoid, Plan& plan);
 
  private:
-  bool place_equal(int gpus, NodeSet& eligible, Plan& plan);
-  bool place_total(NodeSet& eligible, Plan& plan);
-  bool place_scattered(const NodeSet& eligible, Plan& plan);
+  bool place_equal(int gpus, NodeSet& eligible);
+  bool place_total(NodeSet& eligible);
+  bool place_scattered(const NodeSet& eligible);
   void keep_fitting(NodeSet& eligible, int gpus, int cpus) const;
   void keep_with_room(NodeSet& eligible, std::uint32_t cpus, std::uint64_t memory_mb) const;
+  bool has_one_tier() const;
   void split_into_tiers(const NodeSet& eligible);
   void split_by_weight();
   bool choose(const NodeSet& eligible, int wanted, int gpus);
@@ -82,10 +83,14 @@ class Placement {
   void fill_small_leaves(int wanted);
   void split_into_levels(const NodeSet& tier, int gpus);
   int best_single(int gpus) const;
+  void take(int position);
   void take_from_leaf(const Switch& leaf, int wanted);
   GpuMask pick_gpus(int position, int gpus) const;
-  void give_gpus(int gpus, Plan& plan) const;
+  void give_gpus(int gpus);
   GpuMask aligned_gpus(int gpus) const;
+  std::span<PlannedNode> taken() const {
+    return {nodes_->data(), static_cast<std::size_t>(taken_)};
+  }
   bool share_by_leaf(Plan& plan) const;
   void describe(Plan& plan) const;
 
@@ -95,12 +100,16 @@ class Placement {
   PlaceRequest request_;
   const NodeSet* required_ = nullptr;
   const NodeSet* avoid_ = nullptr;
-  std::vector<NodeSet> tiers_, levels_;
-  std::vector<std::pair<int, int>> leaf_bounds_;  // by leaf
-  std::vector<int> free_;                         // by leaf
+  std::vector<NodeSet> tiers_, parts_;
+  std::vector<const NodeSet*> levels_;  // a tier, or parts_ of it
+  std::vector<NodeRange> leaf_ranges_;  // by leaf
+  std::vector<int> free_;               // by leaf
   std::vector<LeafShare> shares_;
-  std::vector<int> chosen_;   // positions
-  bool shares_hold_ = false;  // shares_ say how many of chosen_ every leaf gives
+  PackAnswer answer_;
+  std::vector<PlannedNode>* nodes_ = nullptr;  // the plan's: the first taken_ count
+  int taken_ = 0;
+  GpuMask all_gpus_ = 0;      // what taken nodes give when they give all; 0: nodes differ
+  bool shares_hold_ = false;  // shares_ say how many of the taken nodes every leaf gives
   NodeSet work_;
   std::int64_t cost_ = 0, runner_up_ = -1;
   bool certified_ = false;

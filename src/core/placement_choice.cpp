@@ -14,22 +14,26 @@ std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 // Nodes of a better tier are all used before a worse one is touched.
 bool Placement::choose(const NodeSet& eligible, int wanted, int gpus) {
-  chosen_.clear();
+  taken_ = 0;
+  all_gpus_ = gpus == inventory_.most_gpus() && gpus < Inventory::kMostGpus && !request_.ever
+                  ? inventory_.gpus_of_all()
+                  : 0;
   shares_hold_ = false;
   avoidable_ = 0;
   const NodeSet* from = &eligible;
   if (required_) {
     bool all = true;
     required_->each([&](int position) {
-      chosen_.push_back(position);
+      take(position);
       return all = eligible.test(position);
     });
-    wanted -= static_cast<int>(chosen_.size());
+    wanted -= taken_;
     if (!all || wanted < 0) return false;
     work_ = eligible;
     work_.subtract(*required_);
     from = &work_;
   }
+  if (has_one_tier()) return wanted == 0 || fill_from(*from, wanted, gpus);
   split_into_tiers(*from);
   for (std::size_t i = 0; i < tiers_.size() && wanted > 0; ++i) {
     const int available = tiers_[i].count();
@@ -44,19 +48,20 @@ bool Placement::choose(const NodeSet& eligible, int wanted, int gpus) {
 
 bool Placement::fill_from(const NodeSet& tier, int wanted, int gpus) {
   split_into_levels(tier, gpus);
-  if (!chosen_.empty()) {
+  if (taken_ > 0) {
     join_base(tier, wanted);
     return true;
   }
   if (wanted == 1 && gpus < inventory_.most_gpus() && !request_.ever) {
     certified_ = true;
     const int position = best_single(gpus);
-    if (position >= 0) chosen_.push_back(position);
+    if (position >= 0) take(position);
     return position >= 0;
   }
   if (!share_out(tier, wanted)) return false;
-  std::sort(shares_.begin(), shares_.end(),
-            [](const LeafShare& a, const LeafShare& b) { return a.leaf < b.leaf; });
+  const auto before = [](const LeafShare& a, const LeafShare& b) { return a.leaf < b.leaf; };
+  if (!std::is_sorted(shares_.begin(), shares_.end(), before))
+    std::sort(shares_.begin(), shares_.end(), before);
   for (const auto& share : shares_) take_from_leaf(topology_.leaf(share.leaf), share.count);
   shares_hold_ = levels_.size() == 1;  // and the nodes are in order
   return true;
@@ -67,29 +72,27 @@ void Placement::join_base(const NodeSet& tier, int wanted) {
   certified_ = shares_hold_ = false;
   std::vector<int> near_leaf(free_.size()), near_pod(topology_.switches().size());
   const auto pod_of = [&](int leaf) { return std::max(topology_.leaf(leaf).parent, 0); };
-  for (const int position : chosen_) {
+  for (const auto& [position, given] : taken()) {
     ++near_leaf[index(topology_.leaf_of(position))];
     ++near_pod[index(pod_of(topology_.leaf_of(position)))];
   }
-  std::vector<int> order;
-  tier.count(leaf_bounds_, free_);
-  for (std::size_t i = 0; i < free_.size(); ++i)
-    if (free_[i] > 0) order.push_back(static_cast<int>(i));
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    const auto key = [&](int leaf) {
-      return std::array{near_leaf[index(leaf)], near_pod[index(pod_of(leaf))], free_[index(leaf)]};
-    };
-    return key(a) > key(b);
-  });
-  for (const int leaf : order) {
-    const int take = std::min(wanted, free_[index(leaf)]);
-    take_from_leaf(topology_.leaf(leaf), take);
-    if ((wanted -= take) == 0) return;
+  tier.count(leaf_ranges_, free_);
+  std::vector<std::array<int, 4>> leaves;  // the best is the largest
+  for (int leaf = 0; leaf < static_cast<int>(free_.size()); ++leaf)
+    if (free_[index(leaf)] > 0)
+      leaves.push_back(
+          {near_leaf[index(leaf)], near_pod[index(pod_of(leaf))], free_[index(leaf)], -leaf});
+  std::make_heap(leaves.begin(), leaves.end());
+  for (; wanted > 0 && !leaves.empty(); leaves.pop_back()) {
+    std::pop_heap(leaves.begin(), leaves.end());
+    const int leaf = -leaves.back()[3], part = std::min(wanted, free_[index(leaf)]);
+    take_from_leaf(topology_.leaf(leaf), part);
+    wanted -= part;
   }
 }
 
 bool Placement::share_out(const NodeSet& tier, int wanted) {
-  tier.count(leaf_bounds_, free_);
+  tier.count(leaf_ranges_, free_);
   shares_.clear();
   if (request_.shape == Shape::kSpread) {
     spread(0, wanted);
@@ -99,13 +102,12 @@ bool Placement::share_out(const NodeSet& tier, int wanted) {
     fill_small_leaves(wanted);
     return true;
   }
-  PackAnswer answer;
   auto& solver = request_.shape == Shape::kBlock ? block_ : pack_;
-  if (!solver.solve(free_, wanted, answer)) return false;
-  shares_ = std::move(answer.shares);
-  cost_ = answer.cost;
-  runner_up_ = answer.runner_up;
-  certified_ = answer.certified;
+  if (!solver.solve(free_, wanted, answer_)) return false;
+  std::swap(shares_, answer_.shares);
+  cost_ = answer_.cost;
+  runner_up_ = answer_.runner_up;
+  certified_ = answer_.certified;
   return true;
 }
 
@@ -155,12 +157,13 @@ void Placement::fill_small_leaves(int wanted) {
 void Placement::split_into_levels(const NodeSet& tier, int gpus) {
   levels_.clear();
   const int most = std::max(inventory_.most_gpus(), gpus);
-  if (request_.ever || gpus == most) return levels_.push_back(tier);
+  if (request_.ever || gpus == most) return levels_.push_back(&tier);
+  parts_.resize(index(most) + 1);
   for (int count = gpus; count <= most; ++count) {
-    levels_.push_back(tier);
-    levels_.back() &= inventory_.with_free(count);
-    if (count < most) levels_.back().subtract(inventory_.with_free(count + 1));
-    if (levels_.back().empty()) levels_.pop_back();
+    NodeSet& part = parts_[index(count)] = tier;
+    part &= inventory_.with_free(count);
+    if (count < most) part.subtract(inventory_.with_free(count + 1));
+    if (!part.empty()) levels_.push_back(&part);
   }
 }
 
@@ -175,7 +178,7 @@ int Placement::best_single(int gpus) const {
     for (const int number : topology_.leaves()) {
       const auto& leaf = topology_.switches()[index(number)];
       std::int64_t whole_nodes = -1;
-      levels_[level].each(leaf.first, leaf.end, [&](int position) {
+      levels_[level]->each(leaf.first, leaf.end, [&](int position) {
         if (whole_nodes < 0) whole_nodes = whole.count(leaf.first, leaf.end);
         const auto& node = inventory_.node(position);
         const auto& groups = inventory_.groups(node.kind);
@@ -196,10 +199,21 @@ int Placement::best_single(int gpus) const {
   return found;
 }
 
+void Placement::take(int position) {
+  if (nodes_->size() == index(taken_)) nodes_->emplace_back();
+  (*nodes_)[index(taken_++)] = {position, all_gpus_};
+}
+
 void Placement::take_from_leaf(const Switch& leaf, int wanted) {
-  for (const auto& level : levels_) {
-    if (wanted == 0) return;
-    wanted -= level.append_to(chosen_, leaf.first, leaf.end, wanted);
+  if (nodes_->size() < index(taken_ + wanted)) nodes_->resize(index(taken_ + wanted));
+  const GpuMask gpus = all_gpus_;
+  for (const auto* level : levels_) {
+    PlannedNode* next = nodes_->data() + taken_;
+    const int count = level->each_run(leaf.first, leaf.end, wanted, [&](int position, int run) {
+      for (const int end = position + run; position < end; ++position) *next++ = {position, gpus};
+    });
+    taken_ += count;
+    if ((wanted -= count) == 0) return;
   }
 }
 

@@ -2,7 +2,6 @@
 #include "core/pod_choice.h"
 
 #include <algorithm>
-#include <functional>
 
 namespace acrf {
 namespace {
@@ -16,92 +15,101 @@ void PodChoice::load(const std::vector<std::pair<int, int>>& pods, const std::ve
   largest_ = 0;
   for (const auto& [first, end] : pods)
     for (int leaf = first; leaf < end; ++leaf) largest_ = std::max(largest_, free[index(leaf)]);
-  const std::size_t width = index(largest_) + 1, count = pods.size();
-  sizes_.assign(count * width, 0);
-  gains_.resize(count * width);
+  const std::size_t width = index(largest_) + 1;
+  sizes_.resize(pods.size() * width);
+  gains_.resize(pods.size() * width);
   all_sizes_.assign(width, 0);
-  beyond_.assign(count, 0);  // leaves that hold more than the price
-  for (std::size_t pod = 0; pod < count; ++pod)
-    for (const int* leaf = &free[index(pods[pod].first)]; leaf != free.data() + pods[pod].second;
-         ++leaf)
-      ++sizes_[index(*leaf) * count + pod];
-  std::fill(gains_.end() - pods_, gains_.end(), 0);
-  for (std::size_t size = width - 1; size > 0; --size) {
-    const int *sizes = &sizes_[size * count], *gains = &gains_[size * count];
-    int *lower = &gains_[(size - 1) * count], *beyond = beyond_.data(), all = 0;
-    for (std::size_t pod = 0; pod < count; ++pod) {
-      all += sizes[pod];
-      lower[pod] = gains[pod] + (beyond[pod] += sizes[pod]);
+  for (std::size_t pod = 0; pod < pods.size(); ++pod) {
+    count_sizes({free.data() + pods[pod].first, free.data() + pods[pod].second},
+                {&sizes_[pod * width], width});
+    const int* const sizes = &sizes_[pod * width];
+    int *const gains = &gains_[pod * width], beyond = 0, gain = 0;
+    for (std::size_t price = width; price-- > 0;) {
+      gains[price] = gain += beyond;
+      beyond += sizes[price];  // leaves that hold more than the next price
+      all_sizes_[price] += sizes[price];
     }
-    all_sizes_[size] = all;
   }
-  rankings_.resize(width);
+  rankings_.resize(std::max(rankings_.size(), width));
   for (auto& ranking : rankings_) ranking.known = false;
 }
 
-const PodChoice::Ranking& PodChoice::ranking(int price) {
+// With at least so many pods in their order.
+PodChoice::Ranking& PodChoice::ranking(int price, int pods) {
   Ranking& order = rankings_[index(price)];
-  if (order.known) return order;
-  order.known = true;
-  keys_.resize(index(pods_));
-  for (int pod = 0; pod < pods_; ++pod)  // equal gains: by their order
-    keys_[index(pod)] =
-        static_cast<std::uint64_t>(gain(pod, price)) << 32 | ~index(pod) << 32 >> 32;
-  std::sort(keys_.begin(), keys_.end(), std::greater<>());
-  order.pods.resize(keys_.size());
-  order.sums.assign(keys_.size() + 1, 0);
-  for (std::size_t i = 0; i < keys_.size(); ++i) {
-    order.pods[i] = static_cast<int>(~keys_[i] & 0xffffffff);
-    order.sums[i + 1] = order.sums[i] + static_cast<int>(keys_[i] >> 32);
+  if (!order.known) {
+    order.known = true;
+    order.pods.clear();
+    order.sums.assign(1, 0);
+    order.heap.resize(index(pods_));
+    for (int pod = 0; pod < pods_; ++pod)  // equal gains: by their order
+      order.heap[index(pod)] =
+          static_cast<std::uint64_t>(gains_[index(pod * (largest_ + 1) + price)]) << 32 |
+          ~index(pod) << 32 >> 32;
+    std::make_heap(order.heap.begin(), order.heap.end());
+  }
+  while (static_cast<int>(order.pods.size()) < pods) {
+    std::pop_heap(order.heap.begin(), order.heap.end());
+    order.pods.push_back(static_cast<int>(~order.heap.back() & 0xffffffff));
+    order.sums.push_back(order.sums.back() + static_cast<int>(order.heap.back() >> 32));
+    order.heap.pop_back();
   }
   return order;
 }
 
-// With all pods to choose from: the fewest leaves, and the size of the last one as a price.
-PodChoice::Count PodChoice::count_of_all() const {
-  int rest = wanted_, leaves = 0, size = largest_;
-  for (;; --size) {
-    const int take = std::min(all_sizes_[index(size)], (rest + size - 1) / size);
-    leaves += take;
-    rest -= take * size;
-    if (rest <= 0 || size == 1) return {pods_, size, leaves};
-  }
+// With all pods to choose from: the fewest leaves.
+int PodChoice::leaves_of_all() const {
+  return fill_largest(wanted_, largest_, [&](int size) { return all_sizes_[index(size)]; }).leaves;
 }
 
-// Largest first over all leaves of these pods; -1 when they hold too little.
-int PodChoice::leaves_needed(const int* pods, int count) const {
-  int rest = wanted_, leaves = 0;
-  for (int size = largest_; size > 0 && rest > 0; --size) {
-    const int* sizes = &sizes_[index(size * pods_)];
+// Largest first over all leaves of these pods.
+Filled PodChoice::fill(const int* pods, int count) const {
+  return fill_largest(wanted_, largest_, [&](int size) {
     int there = 0;
-    for (int i = 0; i < count; ++i) there += sizes[pods[i]];
-    const int take = std::min(there, (rest + size - 1) / size);
-    leaves += take;
-    rest -= take * size;
+    for (int i = 0; i < count; ++i) there += sizes_[index(pods[i] * (largest_ + 1) + size)];
+    return there;
+  });
+}
+
+PodChoice::Count PodChoice::bound_at(int pods, int price) {
+  const int lacking = std::max(wanted_ - ranking(price, pods).sums[index(pods)], 0);
+  return {pods, price, std::max(pods, (lacking + price - 1) / price)};
+}
+
+// The pods of a price, then those of the price that is the size of their last leaf, and so on. When
+// both prices are the same, the pods meet the bound. The bound of the last price.
+PodChoice::Count PodChoice::follow(int pods, int price, Answer& answer) {
+  auto bound = bound_at(pods, price);
+  for (int i = 0; i < kMostFollowed && cost(pods, bound.leaves) < limit_; ++i) {
+    const auto filled = try_pods(ranking(price, pods).pods.data(), pods, answer);
+    if (filled.leaves == 0 || filled.last == price) break;
+    price = filled.last;
+    bound = bound_at(pods, price);
   }
-  return rest > 0 ? -1 : leaves;
+  return bound;
 }
 
 // Climbs from `price` to the price with the best bound: (wanted - gains) / price has one summit,
 // because gains are convex in the price.
 PodChoice::Count PodChoice::bound_leaves(int pods, int price) {
   const auto lacking = [&](int at) {
-    return std::int64_t{wanted_} - ranking(at).sums[index(pods)];
+    return std::int64_t{wanted_} - ranking(at, pods).sums[index(pods)];
   };
   const auto better = [&](int a, int b) { return lacking(a) * b > lacking(b) * a; };
   for (const int step : {-1, 1})
     while (price + step >= 1 && price + step <= largest_ && better(price + step, price))
       price += step;
-  const auto most = std::max<std::int64_t>(lacking(price), 0);
-  return {pods, price, std::max(pods, static_cast<int>((most + price - 1) / price))};
+  return bound_at(pods, price);
 }
 
-void PodChoice::try_pods(const int* pods, int count, Answer& answer) {
-  const int leaves = leaves_needed(pods, count);
-  const auto price = cost(count, std::max(leaves, count));  // each gives a leaf at least
-  if (leaves < 0 || price >= limit_) return;
-  limit_ = price;
-  answer.pods.assign(pods, pods + count);
+Filled PodChoice::try_pods(const int* pods, int count, Answer& answer) {
+  const auto filled = fill(pods, count);
+  const auto price = cost(count, std::max(filled.leaves, count));  // each gives a leaf at least
+  if (filled.leaves > 0 && price < limit_) {
+    limit_ = price;
+    answer.pods.assign(pods, pods + count);
+  }
+  return filled;
 }
 
 PodChoice::Answer PodChoice::cheapest(int wanted, Weights weights, std::int64_t limit) {
@@ -111,21 +119,25 @@ PodChoice::Answer PodChoice::cheapest(int wanted, Weights weights, std::int64_t 
   weights_ = weights;
   limit_ = limit;
   steps_left_ = kMostSteps;
-  std::vector<Count> counts;
-  const auto all = count_of_all();
-  int price = all.price;
+  counts_.clear();
+  const int fewest = leaves_of_all();
+  int price = 0;
   for (int pods = 2; pods <= pods_; ++pods) {
-    if (ranking(0).sums[index(pods)] < wanted) continue;
-    if (cost(pods, std::max(all.leaves, pods)) >= limit_) break;
-    const auto count = bound_leaves(pods, price);
+    if (ranking(0, pods).sums[index(pods)] < wanted) continue;
+    if (cost(pods, std::max(fewest, pods)) >= limit_) break;
+    if (price == 0) price = fill(ranking(0, pods).pods.data(), pods).last;
+    auto count = follow(pods, price, answer);
+    price = count.price;
+    if (cost(pods, count.leaves) >= limit_) continue;
+    count = bound_leaves(pods, price);
     price = count.price;
     if (cost(pods, count.leaves) >= limit_) continue;
     for (int near = std::max(1, price - 1); near <= std::min(largest_, price + 1); ++near)
-      try_pods(ranking(near).pods.data(), pods, answer);
-    counts.push_back(count);
+      (void)try_pods(ranking(near, pods).pods.data(), pods, answer);
+    counts_.push_back(count);
   }
   std::int64_t open = limit_;
-  for (const auto& count : counts) {
+  for (const auto& count : counts_) {
     if (cost(count.pods, count.leaves) >= limit_) continue;
     exchange(count, answer);
     if (steps_left_ < 0) open = std::min(open, cost(count.pods, count.leaves));
@@ -138,25 +150,25 @@ PodChoice::Answer PodChoice::cheapest(int wanted, Weights weights, std::int64_t 
 // one price.
 void PodChoice::exchange(const Count& count, Answer& answer) {
   chosen_.clear();
-  (void)choose(ranking(count.price), count, 0, 0, answer);
+  (void)choose(count, 0, 0, answer);
 }
 
 // The rest of the pods from `next` on in the order of their gains. False: out of steps.
-bool PodChoice::choose(const Ranking& order, const Count& count, int next, std::int64_t gained,
-                       Answer& answer) {
+bool PodChoice::choose(const Count& count, int next, std::int64_t gained, Answer& answer) {
   const int left = count.pods - static_cast<int>(chosen_.size());
   if (left == 0) {
-    try_pods(chosen_.data(), count.pods, answer);
+    (void)try_pods(chosen_.data(), count.pods, answer);
     return true;
   }
   for (int i = next; i + left <= pods_; ++i) {
+    const auto& order = ranking(count.price, i + left);
     const std::int64_t leaves = (limit_ - 1 - count.pods * weights_.pod) / weights_.leaf;
     const std::int64_t most = order.sums[index(i + left)] - order.sums[index(i)];
     if (leaves < count.leaves || leaves * count.price + gained + most < wanted_) return true;
     if (--steps_left_ < 0) return false;
+    const int gain = order.sums[index(i) + 1] - order.sums[index(i)];
     chosen_.push_back(order.pods[index(i)]);
-    const bool goes_on =
-        choose(order, count, i + 1, gained + gain(chosen_.back(), count.price), answer);
+    const bool goes_on = choose(count, i + 1, gained + gain, answer);
     chosen_.pop_back();
     if (!goes_on) return false;
   }

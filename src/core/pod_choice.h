@@ -13,11 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include "core/leaf_sizes.h"
+
 namespace acrf {
 
 class PodChoice {
  public:
-  static constexpr int kLargestLeaf = 255;
+  static constexpr int kLargestLeaf = kLargestCounted;
 
   struct Weights {
     std::int64_t pod = 1, leaf = 1;
@@ -36,13 +38,14 @@ class PodChoice {
   Answer cheapest(int wanted, Weights weights, std::int64_t limit);
 
  private:
-  static constexpr int kMostSteps = 2000;
+  static constexpr int kMostSteps = 2000, kMostFollowed = 4;
 
-  // The pods by gain at one price, and the sums of the largest.
+  // The pods by gain at one price, as far as they were asked for: the rest is a heap.
   struct Ranking {
     bool known = false;
-    std::vector<int> pods;
-    std::vector<int> sums;
+    std::vector<std::uint64_t> heap;  // gain, then the pods' own order
+    std::vector<int> pods;            // of the largest gains
+    std::vector<int> sums;            // of the 0, 1, 2... largest
   };
   // What is known about answers with a number of pods.
   struct Count {
@@ -51,28 +54,26 @@ class PodChoice {
     int leaves;  // at least
   };
 
-  int gain(int pod, int price) const {
-    return gains_[static_cast<std::size_t>(price * pods_ + pod)];
-  }
-  const Ranking& ranking(int price);
-  Count count_of_all() const;
-  int leaves_needed(const int* pods, int count) const;
+  Ranking& ranking(int price, int pods);
+  int leaves_of_all() const;
+  Filled fill(const int* pods, int count) const;
+  Count bound_at(int pods, int price);
+  Count follow(int pods, int price, Answer& answer);
   Count bound_leaves(int pods, int price);
   std::int64_t cost(int pods, int leaves) const {
     return pods * weights_.pod + leaves * weights_.leaf;
   }
-  void try_pods(const int* pods, int count, Answer& answer);
+  Filled try_pods(const int* pods, int count, Answer& answer);
   void exchange(const Count& count, Answer& answer);
-  bool choose(const Ranking& order, const Count& count, int next, std::int64_t gained,
-              Answer& answer);
+  bool choose(const Count& count, int next, std::int64_t gained, Answer& answer);
 
   int pods_ = 0, largest_ = 0;
-  std::vector<int> sizes_;           // [size][pod] -> leaves of that size
-  std::vector<int> all_sizes_;       // of all pods
-  std::vector<int> gains_;           // [price][pod]
-  std::vector<Ranking> rankings_;    // by price
-  std::vector<std::uint64_t> keys_;  // for sorting
-  std::vector<int> beyond_, chosen_;
+  std::vector<int> sizes_;         // [pod][size] -> leaves of that size
+  std::vector<int> all_sizes_;     // of all pods
+  std::vector<int> gains_;         // [pod][price]
+  std::vector<Ranking> rankings_;  // by price
+  std::vector<Count> counts_;
+  std::vector<int> chosen_;
   int wanted_ = 0, steps_left_ = 0;
   Weights weights_;
   std::int64_t limit_ = 0;

@@ -134,75 +134,118 @@ void RingPack::try_pods() {
     const int largest = *std::max_element(free_->begin() + first, free_->begin() + end);
     const std::int64_t link = weight(leaf_switch(first));
     if (best_at_ >= 0 && (wanted_ + largest - 1) / largest * link >= best_.cost) continue;
-    try_children(pod, {pod});
+    try_children(pod, {&pod, 1});
   }
 }
 
 // Largest leaf first below a switch: no set of leaves that holds the job is smaller.
 int RingPack::fewest_leaves(int at) {
   const auto [first, end] = leaves_below_[index(at)];
+  const std::span<const int> free{free_->data() + first, free_->data() + end};
   histogram_.assign(index(most_free_) + 1, 0);
-  int* const histogram = histogram_.data();
-  for (const int* free = &(*free_)[index(first)]; free != free_->data() + end; ++free)
-    ++histogram[*free];
-  int rest = wanted_, leaves = 0;
-  for (std::size_t size = histogram_.size(); size-- > 1 && rest > 0;) {
-    const int per_leaf = static_cast<int>(size);
-    const int take = std::min(histogram_[size], (rest + per_leaf - 1) / per_leaf);
-    leaves += take;
-    rest -= take * per_leaf;
+  if (most_free_ <= kLargestCounted)
+    count_sizes(free, histogram_);
+  else
+    for (const int size : free) ++histogram_[index(size)];
+  return fill_largest(wanted_, most_free_, [&](int size) { return histogram_[index(size)]; })
+      .leaves;
+}
+
+// The largest children of `at`, as many as it takes to hold the job.
+void RingPack::take_largest_children(int at) {
+  const auto& children = topology_.switches()[index(at)].children;
+  others_.clear();
+  largest_children_.clear();
+  for (std::size_t i = 0; i < children.size(); ++i)
+    if (below(children[i]) > 0)
+      others_.push_back(static_cast<std::uint64_t>(below(children[i])) << 32 | ~i << 32 >> 32);
+  std::make_heap(others_.begin(), others_.end());
+  for (int rest = wanted_; rest > 0;) {
+    std::pop_heap(others_.begin(), others_.end());
+    largest_children_.push_back(children[~others_.back() & 0xffffffff]);
+    rest -= static_cast<int>(others_.back() >> 32);
+    others_.pop_back();
   }
-  return leaves;
+}
+
+// Of the other children the one that holds `rest` with least left over; -1: none.
+int RingPack::tightest_child(int at, int rest) const {
+  const auto& children = topology_.switches()[index(at)].children;
+  auto best = std::numeric_limits<std::uint64_t>::max();
+  for (const auto other : others_)
+    if (static_cast<int>(other >> 32) >= rest) best = std::min(best, other);
+  return best == std::numeric_limits<std::uint64_t>::max() ? -1 : children[~best & 0xffffffff];
 }
 
 // What no answer that spans several children of `at` can go below.
 std::int64_t RingPack::bound_for(int at) {
-  const auto& children = topology_.switches()[index(at)].children;
   const std::int64_t in_leaves = fewest_leaves(at) * least_leaf_weight_;
-  std::vector<int> sizes;
   std::int64_t lightest = kNoCost;
-  for (const int child : children) {
+  for (const int child : topology_.switches()[index(at)].children) {
     if (leaf_index_[index(child)] >= 0) return in_leaves;
-    if (below(child) > 0) sizes.push_back(below(child));
     lightest = std::min(lightest, weight(child));
   }
-  std::sort(sizes.rbegin(), sizes.rend());
-  std::size_t fewest = 0;
-  for (int rest = wanted_; rest > 0 && fewest < sizes.size(); ++fewest) rest -= sizes[fewest];
-  return in_leaves + lightest * static_cast<std::int64_t>(std::max<std::size_t>(fewest, 2));
+  return in_leaves +
+         lightest * static_cast<std::int64_t>(std::max<std::size_t>(largest_children_.size(), 2));
 }
 
 // The job below a few children only, largest leaf first among all their leaves.
-void RingPack::try_children(int at, const std::vector<int>& children) {
+void RingPack::try_children(int at, std::span<const int> children) {
   ranges_.clear();
-  for (const int child : children) ranges_.push_back(leaves_below_[index(child)]);
-  sort_leaves(ranges_, order_);
-  int rest = wanted_;
-  std::size_t used = 0;
-  while (rest > 0 && used < order_.size()) rest -= (*free_)[index(order_[used++])];
-  if (rest <= 0) offer(at, {order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(used)});
+  starts_.assign(index(most_free_) + 1, 0);
+  for (const int child : children) {
+    ranges_.push_back(leaves_below_[index(child)]);
+    for (int leaf = ranges_.back().first; leaf < ranges_.back().second; ++leaf)
+      ++starts_[index((*free_)[index(leaf)])];
+  }
+  const auto filled =
+      fill_largest(wanted_, most_free_, [&](int size) { return starts_[index(size)]; });
+  if (filled.leaves == 0) return;
+  const int last = pick_leaves(filled);
+  offer(at, leaves_, last);
+}
+
+// All leaves of ranges_ above the last one's size, and as many of that size as it takes, in the
+// order of the ranges. They come to leaves_ in the order of the leaves; returns the last taken.
+int RingPack::pick_leaves(Filled filled) {
+  int of_last_size = filled.leaves, last = -1;
+  for (int size = filled.last + 1; size <= most_free_; ++size) of_last_size -= starts_[index(size)];
+  order_.resize(free_->size());
+  std::size_t count = 0;
+  for (auto& [first, end] : ranges_) {
+    const std::size_t before = count;
+    for (int leaf = first; leaf < end; ++leaf) {
+      const int free = (*free_)[index(leaf)];
+      const bool is_last = free == filled.last && of_last_size > 0;
+      order_[count] = leaf;
+      count += free > filled.last || is_last;
+      of_last_size -= is_last;
+      if (is_last) last = leaf;
+    }
+    first = static_cast<int>(before);  // from here on a range of order_
+    end = static_cast<int>(count);
+  }
+  std::erase_if(ranges_, [](const LeafRange& range) { return range.first == range.second; });
+  std::sort(ranges_.begin(), ranges_.end(), [&](const LeafRange& a, const LeafRange& b) {
+    return order_[index(a.first)] < order_[index(b.first)];
+  });
+  leaves_.clear();
+  for (const auto& [first, end] : ranges_)
+    leaves_.insert(leaves_.end(), order_.begin() + first, order_.begin() + end);
+  return last;
 }
 
 void RingPack::try_above(int at) {
+  take_largest_children(at);
   const std::int64_t bound = bound_for(at);
   if (best_at_ >= 0 && best_.cost <= bound) return;  // the certificate
-  std::vector<int> children;
-  for (const int child : topology_.switches()[index(at)].children)
-    if (below(child) > 0) children.push_back(child);
-  std::stable_sort(children.begin(), children.end(),
-                   [&](int a, int b) { return below(a) > below(b); });
-  std::size_t fewest = 0;
-  int rest = wanted_;
-  while (rest > 0) rest -= below(children[fewest++]);
-  std::vector<int> chosen(children.begin(), children.begin() + static_cast<std::ptrdiff_t>(fewest));
-  // The last child is the tightest that holds the remainder.
-  const int remainder = rest + below(chosen.back());
-  for (std::size_t i = fewest; i < children.size() && below(children[i]) >= remainder; ++i)
-    chosen.back() = children[i];
+  auto chosen = largest_children_;
+  int remainder = wanted_;
+  for (std::size_t i = 0; i + 1 < chosen.size(); ++i) remainder -= below(chosen[i]);
+  if (const int last = tightest_child(at, remainder); last >= 0) chosen.back() = last;
   try_children(at, chosen);
   if (best_.cost <= bound || choose_pods(at)) return;
-  chosen.back() = children[fewest - 1];
-  try_children(at, chosen);
+  try_children(at, largest_children_);
   if (best_.cost > bound) try_exactly(at);
 }
 
@@ -225,32 +268,46 @@ bool RingPack::choose_pods(int at) {
   return true;
 }
 
-// Weights of the touched links below the switches that hold the whole job.
-std::int64_t RingPack::cost_of(const std::vector<int>& leaves) {
-  int nodes = 0;
-  for (std::size_t i = 0; i < leaves.size(); ++i) {
-    const int take = std::min((*free_)[index(leaves[i])], wanted_ - nodes);
-    nodes += take;
-    for (int at = leaf_switch(leaves[i]); at > 0; at = parent_[index(at)]) mark_[index(at)] += take;
+void RingPack::mark_above(int at, int nodes) {
+  for (; at > 0; at = parent_[index(at)]) {
+    if (mark_[index(at)] == 0) marked_.push_back(at);
+    mark_[index(at)] += nodes;
   }
+}
+
+// Weights of the touched links below the switches that hold the whole job.
+std::int64_t RingPack::cost_of(const std::vector<int>& leaves, int last) {
+  int given = 0, parent = -1, below_parent = 0;
+  for (const int leaf : leaves) given += (*free_)[index(leaf)];
   std::int64_t cost = 0;
-  for (const int leaf : leaves)
-    for (int at = leaf_switch(leaf); at > 0; at = parent_[index(at)]) {
-      if (mark_[index(at)] > 0 && mark_[index(at)] < wanted_) cost += weight(at);
-      mark_[index(at)] = 0;
+  marked_.clear();
+  for (const int leaf : leaves) {
+    const int at = leaf_switch(leaf), free = (*free_)[index(leaf)];
+    const int take = leaf == last ? free - (given - wanted_) : free;
+    if (take < wanted_) cost += weight(at);
+    if (parent != parent_[index(at)]) {
+      mark_above(parent, std::exchange(below_parent, 0));
+      parent = parent_[index(at)];
     }
+    below_parent += take;
+  }
+  mark_above(parent, below_parent);
+  for (const int at : marked_)
+    if (std::exchange(mark_[index(at)], 0) < wanted_) cost += weight(at);
   return cost;
 }
 
-void RingPack::offer(int at, std::vector<int> leaves) {
-  const std::int64_t cost = cost_of(leaves);
+void RingPack::offer(int at, const std::vector<int>& leaves, int last) {
+  const std::int64_t cost = cost_of(leaves, last);
   const bool better =
       best_at_ < 0 || cost < best_.cost || (cost == best_.cost && below(at) < below(best_at_));
   const std::int64_t other = better ? (best_at_ < 0 || best_at_ == at ? -1 : best_.cost) : cost;
   if (other >= 0 && (runner_up_ < 0 || other < runner_up_)) runner_up_ = other;
   if (!better) return;
   best_at_ = at;
-  best_ = {cost, std::move(leaves)};
+  best_.cost = cost;
+  best_.leaves = leaves;
+  best_.last = last;
 }
 
 // What the last leaf need not give is best taken from the tightest of its sisters.
@@ -272,12 +329,16 @@ int RingPack::tightest_sister(int last, int rest) {
 void RingPack::finish(PackAnswer& answer) {
   answer.shares.clear();
   int rest = wanted_;
-  for (std::size_t i = 0; i + 1 < best_.leaves.size(); ++i) {
-    const int leaf = best_.leaves[i];
+  for (const int leaf : best_.leaves) {
+    if (leaf == best_.last) continue;
     answer.shares.push_back({leaf, (*free_)[index(leaf)]});
     rest -= (*free_)[index(leaf)];
   }
-  answer.shares.push_back({tightest_sister(best_.leaves.back(), rest), rest});
+  const LeafShare last{tightest_sister(best_.last, rest), rest};
+  answer.shares.insert(
+      std::upper_bound(answer.shares.begin(), answer.shares.end(), last,
+                       [](const LeafShare& a, const LeafShare& b) { return a.leaf < b.leaf; }),
+      last);
   answer.cost = best_.cost;
   answer.certified = proven_;
   answer.lower_bound = proven_ ? best_.cost : std::min(bound_, best_.cost);
@@ -290,7 +351,6 @@ bool RingPack::solve(const std::vector<int>& free, int wanted, PackAnswer& answe
   proven_ = true;
   bound_ = 0;
   best_at_ = -1;
-  best_ = {};
   runner_up_ = -1;
   sum_up(free);
   if (wanted <= 0 || below(0) < wanted) return false;

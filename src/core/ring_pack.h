@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/leaf_share.h"
@@ -38,7 +39,8 @@ class RingPack {
  private:
   struct Choice {
     std::int64_t cost;
-    std::vector<int> leaves;  // indices, the last one takes what is left over
+    std::vector<int> leaves;  // indices
+    int last;                 // the one of them that gives what is left over
   };
   // Most nodes below a switch for at most the cost that is the index.
   struct Reach {
@@ -64,16 +66,20 @@ class RingPack {
   void sort_leaves(const std::vector<LeafRange>& ranges, std::vector<int>& order);
   void try_pods();
   void try_above(int at);
+  void take_largest_children(int at);
+  int tightest_child(int at, int rest) const;
   std::int64_t bound_for(int at);
   int fewest_leaves(int at);
-  void try_children(int at, const std::vector<int>& children);
+  void try_children(int at, std::span<const int> children);
   bool choose_pods(int at);
   void try_exactly(int at);
   bool reach(int at, std::int64_t limit);
   void reach_pod(int at, std::int64_t limit);
   void collect(int at, std::int64_t cost, std::vector<int>& leaves);
-  void offer(int at, std::vector<int> leaves);
-  std::int64_t cost_of(const std::vector<int>& leaves);
+  int pick_leaves(Filled filled);
+  void offer(int at, const std::vector<int>& leaves, int last);
+  std::int64_t cost_of(const std::vector<int>& leaves, int last);
+  void mark_above(int at, int nodes);
   int tightest_sister(int last, int rest);
   void finish(PackAnswer& answer);
 
@@ -91,8 +97,10 @@ class RingPack {
   const std::vector<int>* free_ = nullptr;
   int most_free_ = 0;       // of any leaf
   std::vector<int> below_;  // by switch that is no leaf
-  std::vector<int> order_, candidates_, histogram_, mark_, sums_, starts_;
+  std::vector<int> order_, candidates_, histogram_, mark_, marked_, sums_, starts_, leaves_;
   std::vector<LeafRange> ranges_;
+  std::vector<std::uint64_t> others_;  // children not taken: free nodes, then the children's order
+  std::vector<int> largest_children_;  // the fewest that hold the job
   std::vector<Reach> reach_;
   PodChoice pod_choice_;
   std::int64_t steps_left_ = 0;

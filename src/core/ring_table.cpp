@@ -109,9 +109,11 @@ void RingPack::try_exactly(int at) {
   if (enough == most.end()) return;  // what we have is the least
   std::vector<int> leaves;
   collect(at, enough - most.begin(), leaves);
-  std::stable_sort(leaves.begin(), leaves.end(),
-                   [&](int a, int b) { return (*free_)[index(a)] > (*free_)[index(b)]; });
-  offer(at, std::move(leaves));
+  std::sort(leaves.begin(), leaves.end());
+  const auto smallest = std::min_element(leaves.begin(), leaves.end(), [&](int a, int b) {
+    return (*free_)[index(a)] < (*free_)[index(b)];
+  });
+  offer(at, leaves, *smallest);
 }
 
 }  // namespace acrf

@@ -269,6 +269,32 @@ TEST_F(PlacementTest, NodesAreGivenUpToTheMost) {
   EXPECT_THAT(placed(request), ElementsAre(0, 1, 2));
 }
 
+// Nodes lose GPUs and get others: what one mask stood for it stands for no more.
+TEST_F(PlacementTest, WholeNodesGiveTheGpusThatTheyHave) {
+  Random random(12);
+  for (int i = 0; i < 200; ++i) {
+    Inventory inventory(16);
+    Placement placement(topology_, inventory);
+    for (int step = 0; step < 25; ++step) {
+      auto changed = state(0);
+      if (step >= 16) changed.gpus = random.one_in(2) ? 0xf0 : 0x0f;
+      changed.free = random.one_in(4) ? 0 : changed.gpus;
+      changed.kind = 0;
+      changed.plannable = !random.one_in(5);
+      if (random.one_in(5)) changed.gpus = changed.free = 0;
+      inventory.set(step < 16 ? step : random.below(2), changed);
+      NodeSet all(16);
+      for (int node = 0; node < 16; ++node) all.set(node);
+      const auto request = nodes(1 + random.below(3), random.one_in(2) ? 4 : 8);
+      if (!placement.place(request, all, nullptr, nullptr, plan_)) continue;
+      for (const auto& node : plan_.nodes) {
+        ASSERT_EQ(node.gpus & ~inventory.node(node.position).healthy_free(), 0u);
+        ASSERT_EQ(std::popcount(node.gpus), request.gpus_per_node);
+      }
+    }
+  }
+}
+
 TEST_F(PlacementTest, NeverGivesWhatIsBusyOrQuarantined) {
   Random random(11);
   for (int i = 0; i < 5000; ++i) {
