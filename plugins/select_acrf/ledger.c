@@ -17,6 +17,7 @@ typedef struct {
 	int **links;		/* of which `kind` was made */
 	int topo_cnt;
 	int kind;
+	char *comment;		/* of which the health in `nodes` was made */
 } extra_t;
 
 static acrf_placer_t *placer;
@@ -32,8 +33,10 @@ extern void ledger_destroy(void)
 {
 	acrf_placer_destroy(placer);
 	placer = NULL;
-	node_cnt = 0;
 	next_look = next_flagged = 0;
+	for (int i = 0; i < node_cnt; i++)
+		xfree(extras[i].comment);
+	node_cnt = 0;
 	xfree(nodes);
 	xfree(extras);
 	FREE_NULL_BITMAP(dirty);
@@ -132,14 +135,32 @@ static void _read_gpus(node_record_t *node_ptr, acrf_node_t *node,
 	node->kind = _kind_of(gres_ns, size, extra);
 }
 
+/* The token is a matter of the comment alone: read only when that changes */
+static void _read_health(const char *comment, extra_t *extra,
+			 const acrf_node_t *before, acrf_node_t *node)
+{
+	if (xstrcmp(comment, extra->comment)) {
+		xfree(extra->comment);
+		extra->comment = xstrdup(comment);
+		(void) acrf_node_health(comment, node);
+		return;
+	}
+	node->quarantined = before->quarantined;
+	node->suspect = before->suspect;
+	node->risk = before->risk;
+	node->probation = before->probation;
+}
+
 static void _read_node(int i, acrf_node_t *node)
 {
 	node_record_t *node_ptr = node_record_table_ptr[i];
 	extra_t *extra = &extras[i];
 
 	memset(node, 0, sizeof(*node));
-	if (!node_ptr)
+	if (!node_ptr) {
+		xfree(extra->comment);
 		return;
+	}
 	node->cpus = node_ptr->cpus_efctv ? node_ptr->cpus_efctv :
 					    node_ptr->cpus;
 	node->free_cpus = node->cpus - MIN(node->cpus, extra->cpus);
@@ -148,7 +169,7 @@ static void _read_node(int i, acrf_node_t *node)
 			       MIN(node->memory_mb, extra->memory);
 	node->weight = node_ptr->config_ptr ? node_ptr->config_ptr->weight : 0;
 	_read_gpus(node_ptr, node, extra);
-	(void) acrf_node_health(node_ptr->comment, node);
+	_read_health(node_ptr->comment, extra, &nodes[i], node);
 }
 
 static void _set_node(int i, const acrf_node_t *node)
@@ -164,17 +185,22 @@ static void _set_node(int i, const acrf_node_t *node)
 }
 
 /*
- * The quick look: what jobs and ACRF's token change. All else changes with the
- * configuration or a registration, and is found in turn by _refresh().
+ * The quick looks: at ACRF's token, and at what jobs change. All else changes
+ * with the configuration or a registration, and is found in turn by _refresh().
  */
-static bool _looks_the_same(int i)
+static bool _health_is_the_same(int i)
 {
 	node_record_t *node_ptr = node_record_table_ptr[i];
-	gres_node_state_t *gres_ns;
 
-	if (!node_ptr || node_ptr->comment || bit_test(flagged, i) ||
-	    !nodes[i].plannable || !(gres_ns = gpus_of_node(node_ptr)) ||
-	    !gres_ns->gres_bit_alloc || acrf_sharers(gres_ns))
+	return node_ptr && nodes[i].plannable && !nodes[i].unready &&
+	       !xstrcmp(node_ptr->comment, extras[i].comment);
+}
+
+static bool _gpus_are_the_same(int i)
+{
+	gres_node_state_t *gres_ns = gpus_of_node(node_record_table_ptr[i]);
+
+	if (!gres_ns || !gres_ns->gres_bit_alloc || acrf_sharers(gres_ns))
 		return false;
 	return (_bits(gres_ns->gres_bit_alloc, MOST_GPUS) & nodes[i].gpus) ==
 	       (nodes[i].gpus & ~nodes[i].free);
@@ -192,9 +218,14 @@ static bool _read(int i)
 	return false;
 }
 
+extern bool ledger_check_health(int i)
+{
+	return _health_is_the_same(i) || _read(i);
+}
+
 extern bool ledger_check(int i)
 {
-	return _looks_the_same(i) || _read(i);
+	return (_health_is_the_same(i) && _gpus_are_the_same(i)) || _read(i);
 }
 
 /* Callback for each node of a job */
@@ -324,15 +355,22 @@ static void _refresh_flagged(void)
 		next_flagged = i + 1;
 		if (i < 0)	/* the end: the first next time */
 			return;
-		(void) _read(i);
+		(void) ledger_check_health(i);
 	}
+}
+
+extern void ledger_settle(void)
+{
+	if (!placer || distrusted || (node_cnt != node_record_count))
+		return;
+	for_each_set_node(i, dirty)
+		(void) _read(i);
+	bit_clear_all(dirty);
 }
 
 static void _refresh(void)
 {
-	for_each_set_node(i, dirty)
-		(void) _read(i);
-	bit_clear_all(dirty);
+	ledger_settle();
 	_refresh_flagged();
 	for (int i = 0; i < MIN(NODES_PER_DECISION, node_cnt); i++) {
 		next_look = (next_look + 1) % node_cnt;

@@ -37,11 +37,21 @@ extern void ledger_job_node(job_record_t *job_ptr, node_record_t *node_ptr);
 /* Something else about the job's nodes changed */
 extern void ledger_mark_job(job_record_t *job_ptr);
 
+/*
+ * Read the nodes that the above have marked. ledger_open() does it too, but it
+ * is cheapest when cons_tres has just worked on them
+ */
+extern void ledger_settle(void);
+
 /* As last seen */
 extern const acrf_node_t *ledger_node(int node);
 
-/* Look at a node again. RET true when the books were right */
+/*
+ * Look at a node again; at its health only, where no GPU will be hidden by what
+ * the books say is free. RET true when the books were right
+ */
 extern bool ledger_check(int node);
+extern bool ledger_check_health(int node);
 
 /* Look at all nodes again, and count the jobs' CPUs and memory again */
 extern void ledger_audit(void);

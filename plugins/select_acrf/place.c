@@ -59,13 +59,20 @@ static void _complain(const char *what)
 
 /* --- The plan --------------------------------------------------------------*/
 
-/* RET true when the plan's nodes are what the engine thinks they are */
+/*
+ * RET true when the plan's nodes are what the engine thinks they are. Of nodes
+ * that give all their GPUs only the health: that all are free cons_tres sees
+ */
 static bool _plan_holds(const acrf_plan_t *plan)
 {
 	bool holds = true;
 
-	for (int i = 0; i < plan->node_cnt; i++)
-		holds &= ledger_check(plan->nodes[i]);
+	for (int i = 0; i < plan->node_cnt; i++) {
+		int node = plan->nodes[i];
+
+		holds &= (plan->gpus[i] == ledger_node(node)->gpus) ?
+			 ledger_check_health(node) : ledger_check(node);
+	}
 	return holds;
 }
 
@@ -110,9 +117,14 @@ static bool _plan(const job_test_t *test, acrf_placer_t *placer,
 static void _describe(const acrf_plan_t *plan, const acrf_request_t *request,
 		      decision_t *decision)
 {
+	int gpus = 0;
+
 	decision->nodes = plan->node_cnt;
-	for (int i = 0; i < plan->node_cnt; i++)
-		decision->gpus += __builtin_popcountll(plan->gpus[i]);
+	for (int i = 0; i < plan->node_cnt; i++) {
+		if (!i || (plan->gpus[i] != plan->gpus[i - 1]))
+			gpus = __builtin_popcountll(plan->gpus[i]);
+		decision->gpus += gpus;
+	}
 	decision->cost = plan->cost;
 	decision->runner_up = plan->runner_up;
 	decision->leaves = plan->leaves;

@@ -98,9 +98,13 @@ EXPORT int select_p_job_resized(job_record_t *job_ptr, node_record_t *node_ptr)
 
 EXPORT int select_p_job_fini(job_record_t *job_ptr)
 {
+	int rc;
+
 	ledger_job(job_ptr, -1);
 	job_note_guilty_nodes(job_ptr);
-	return delegate.job_fini(job_ptr);
+	rc = delegate.job_fini(job_ptr);
+	ledger_settle();
+	return rc;
 }
 
 EXPORT int select_p_job_suspend(job_record_t *job_ptr, bool indf_susp)
@@ -128,6 +132,7 @@ EXPORT int select_p_select_nodeinfo_set(job_record_t *job_ptr)
 	rc = delegate.select_nodeinfo_set(job_ptr);
 	if (IS_JOB_RUNNING(job_ptr) || IS_JOB_SUSPENDED(job_ptr))
 		ledger_job(job_ptr, 1);
+	ledger_settle();
 	return rc;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What changes while jobs run: jobs that grow, nodes and switches that are configured anew, and the
-// log of decisions that is full.
+// What changes while jobs run: jobs that grow, nodes and switches that are configured anew, tokens,
+// and the log of decisions that is full.
 #include <filesystem>
 
 #include "common/file.h"
@@ -136,6 +136,40 @@ TEST_F(PlaceChanges, JobsThatAskForOneSwitchWaitForIt) {
   cancel(first[freed]);
   ASSERT_TRUE(runs(picky));
   EXPECT_EQ(job(picky).nodes, (freed ? Nodes{"n5", "n6"} : Nodes{"n1", "n2"}));
+}
+
+// Tokens are read again only where a node's comment has changed.
+TEST_F(PlaceChanges, EveryChangeOfATokenIsSeenByTheNextJob) {
+  start(flat(2));
+  const auto all_but = [&](int gpu) {
+    set_health("n1", fmt::format("rack 7 acrf:gpus={}", gpu));
+    placed({"-N1", "--gpus-per-node=7", "--nodelist=n1"});
+    const auto given = gres(last_);
+    cancel(last_);
+    return given;
+  };
+  EXPECT_THAT(all_but(3), HasSubstr("IDX:0-2,4-7"));
+  EXPECT_THAT(all_but(4), HasSubstr("IDX:0-3,5-7"));
+  const auto whole_node = [&](const std::string& comment) {
+    set_health("n1", comment);
+    const auto nodes = placed({"-N1", "--gpus-per-node=8"});
+    cancel(last_);
+    return nodes;
+  };
+  EXPECT_EQ(whole_node("rack 7 acrf:gpus=4"), Nodes{"n2"});  // the same word again
+  EXPECT_EQ(whole_node("rack 7"), Nodes{"n1"});
+  EXPECT_EQ(whole_node("rack 7 acrf:suspect"), Nodes{"n2"});
+  EXPECT_EQ(whole_node(""), Nodes{"n1"});
+}
+
+TEST_F(PlaceChanges, LargeJobsKeepOffRiskyNodesWithoutAsking) {
+  auto options = flat(3);
+  options.acrf_conf += "RiskJobGpus=16\n";
+  start(options);
+  set_health("n1", "acrf:risk=60");
+  EXPECT_EQ(placed({"-N2", "--gpus-per-node=8"}), (Nodes{"n2", "n3"}));
+  cancel(last_);
+  EXPECT_EQ(placed({"-N1", "--gpus-per-node=8"}), Nodes{"n1"});  // 8 GPUs are not many
 }
 
 TEST_F(PlaceChanges, DecisionsAreKeptAcrossRestartsAndTheirLogIsBounded) {
