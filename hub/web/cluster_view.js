@@ -97,7 +97,7 @@ export class ClusterView {
   #setForm(form) {
     this.#press(['show-picture', 'show-table'], `show-${form}`);
     byId('node-table').hidden = form !== 'table';
-    byId('picture').hidden = form !== 'picture';
+    for (const id of ['picture', 'layers', 'zoom']) byId(id).hidden = form !== 'picture';
     if (form === 'table') this.table.setFilter(byId('find').value, this.#filter);
   }
 

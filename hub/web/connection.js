@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Whether what is seen is true now: live, or since when not.
 import { byId, fill, h } from './dom.js';
-import { ago, clock } from './format.js';
+import { ago, clock, sentence as asSentence } from './format.js';
 
 const words = {
   connecting: () => 'Connecting…',
@@ -21,5 +21,5 @@ export function showConnection(connection) {
   if (state !== 'lost') return;
   fill(banner, h('b', {}, 'The hub is not reachable. '), lastSeen
     ? `What you see is from ${clock(lastSeen)} (${ago(lastSeen)}). The cluster and its protection run on without the hub. Trying again…`
-    : `${sentence}. Trying again…`);
+    : `${asSentence(sentence)} Trying again…`);
 }

@@ -78,6 +78,12 @@ export function text(value) {
   return String(value);
 }
 
+// The hub's words as a sentence of its own: "no such node" -> "No such node."
+export function sentence(words) {
+  const shown = text(words).trim();
+  return `${shown.charAt(0).toUpperCase()}${shown.slice(1)}${/[.!?…]$/.test(shown) ? '' : '.'}`;
+}
+
 export function plural(value, one, many = `${one}s`) {
   return `${count(value)} ${value === 1 ? one : many}`;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The side panel: the details of what was chosen, or the incidents as they happen.
 import { byId, fill, h } from './dom.js';
+import { sentence } from './format.js';
 import { feedItem } from './incident_parts.js';
 import { IncidentPanel } from './panel_incident.js';
 import { JobPanel } from './panel_job.js';
@@ -54,7 +55,7 @@ export class SidePanel {
   }
 
   #failed(panel, error) {
-    if (error.status === 404) return emptyNote('The hub does not know it', error.message);
+    if (error.status === 404) return emptyNote('The hub does not know it', sentence(error.message));
     return errorNote(error, () => this.#open(panel));
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Small pieces that several views are made of.
 import { h } from './dom.js';
-import { dash, text } from './format.js';
+import { dash, sentence, text } from './format.js';
 import { linkTo } from './route.js';
 import { stateIcon, stateIndex, states } from './states.js';
 
@@ -57,7 +57,7 @@ export function emptyNote(title, sentence) {
 
 export function errorNote(error, again) {
   return h('div', { class: 'note error', role: 'alert' },
-    h('p', { class: 'note-title' }, 'This could not be loaded'), h('p', {}, `${text(error?.message)}.`),
+    h('p', { class: 'note-title' }, 'This could not be loaded'), h('p', {}, sentence(error?.message)),
     again && h('button', { type: 'button', click: again }, 'Try again'));
 }
 

@@ -3,11 +3,12 @@
 import { setToken, token } from './api.js';
 import { cancelButton, closeDialog, openDialog } from './dialog.js';
 import { h } from './dom.js';
+import { sentence } from './format.js';
 
 export function askToken(store, why = '') {
   const field = h('input', { type: 'password', id: 'token', autocomplete: 'off', spellcheck: 'false', value: token() });
   const content = [
-    why && h('p', { class: 'warning' }, `${why}.`),
+    why && h('p', { class: 'warning' }, sentence(why)),
     h('p', {}, 'On the hub’s own machine reading needs no token. Elsewhere it does, and actions need an admin’s. The token stays in this tab and goes with it.'),
     h('label', { for: 'token' }, 'Token'), field,
     h('p', { class: 'faint' }, 'A new one: ', h('code', {}, 'acrf-hub token add NAME --role read')),

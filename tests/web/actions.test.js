@@ -56,11 +56,11 @@ test('A refusal is shown where it was asked', () => withHub({ token: 'admin', ha
 
 test('A hub that wants a token gets one, and it goes with the tab', () => withHub({ needToken: true }, async (hub, page) => {
   const dialog = page.getByRole('dialog');
-  await dialog.getByText('this token is not known or has expired').waitFor();
+  await dialog.getByText('This token is not known or has expired.').waitFor();
   await picture(page, 'token');
   await dialog.getByLabel('Token').fill('wrong');
   await dialog.getByRole('button', { name: 'Use this token' }).click();
-  await dialog.getByText('this token is not known or has expired').waitFor();
+  await dialog.getByText('This token is not known or has expired.').waitFor();
   await dialog.getByLabel('Token').fill('admin');
   await dialog.getByRole('button', { name: 'Use this token' }).click();
   await ready(page);

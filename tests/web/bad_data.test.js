@@ -79,5 +79,5 @@ test('An empty cluster is explained', () => withHub((hub) => {
 test('An answer that is not JSON is said to be none', () => withHub((hub) => {
   hub.broken.set('/v1/fleet', { status: 200, body: '<html>proxy</html>' });
 }, {}, async (hub, page) => {
-  await page.getByText('the hub answered with something that is not JSON').waitFor();
+  await page.getByText('The hub answered with something that is not JSON.').waitFor();
 }));

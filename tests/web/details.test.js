@@ -120,7 +120,7 @@ test('What there is none of is said', async () => {
 test('What cannot be loaded says so and is tried again', async () => {
   hub.broken.set('/v1/jobs', { status: 500, body: '{"error":"the disk has failed"}' });
   await at('#jobs', async (page) => {
-    await page.getByText('the disk has failed.').waitFor();
+    await page.getByText('The disk has failed.').waitFor();
     await picture(page, 'error');
     hub.broken.clear();
     await page.getByRole('button', { name: 'Try again' }).click();

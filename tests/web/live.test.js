@@ -90,7 +90,7 @@ test('A hub that is not there yet is waited for', async () => {
   const hub = await new FixtureHub(new Cluster({ pods: 1, leaves: 1, nodes: 8 })).start();
   hub.broken.set('/v1/fleet', { status: 503, body: '{"error":"slurmctld has not answered yet"}' });
   const { page, close } = await openPage(hub);
-  await page.getByText(/slurmctld has not answered yet/).waitFor();
+  await page.getByText(/Slurmctld has not answered yet\. Trying again/).waitFor();
   hub.broken.clear();
   await ready(page);
   await page.getByText('Live', { exact: true }).waitFor();
