@@ -31,6 +31,9 @@ class App {
       byId('main').focus();
     });
     byId('access').addEventListener('click', () => askToken(this.store));
+    byId('panel').addEventListener('keydown', (event) => {
+      if (event.key === 'Escape' && this.route.kind) this.go({ view: this.route.view, kind: '' });
+    });
     window.addEventListener('hashchange', () => this.#show(currentRoute()));
     this.#show(this.route, true);
     this.store.start();
@@ -88,6 +91,16 @@ class App {
     requestAnimationFrame(() => requestAnimationFrame(() => this.cluster.showJob(id)));
   }
 
+  // To the details when they open, and back to where the person was when they close.
+  #moveFocus(before, route) {
+    if (route.kind) {
+      if (!before.kind) this.opener = document.activeElement;
+      this.panel.focus();
+    } else if (before.kind && before.view === route.view) {
+      (this.opener?.isConnected ? this.opener : byId('main')).focus();
+    }
+  }
+
   #show(route, first = false) {
     const before = this.route;
     this.route = route;
@@ -102,7 +115,7 @@ class App {
     document.body.dataset.detail = route.kind;
     this.cluster.show(route);
     if (first || routeText(before) !== routeText(route)) this.panel.show(route);
-    if (!first && route.kind && routeText(before) !== routeText(route)) this.panel.focus();
+    if (!first && routeText(before) !== routeText(route)) this.#moveFocus(before, route);
   }
 }
 

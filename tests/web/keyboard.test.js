@@ -52,6 +52,9 @@ test('Everything is reached by keyboard alone', async () => {
   await page.getByText(/^Done/).waitFor();
   await page.keyboard.press('Escape');
   assert.equal(await focused(page), 'Quarantine…', 'the focus comes back');
+  await page.keyboard.press('Escape');
+  await until(async () => (await panelTitle(page)) === 'Incidents, live', 'Escape closes the details');
+  assert.equal(await focused(page), 'stage', 'and leads back to the picture');
   assert.deepEqual(faults, []);
   await close();
   await hub.stop();
