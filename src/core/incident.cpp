@@ -42,11 +42,16 @@ bool is_sticky(const Event& event) {
   return event.verdict.fault_class == "gpu_lost";
 }
 
+// By the job where it is known; else by the process, or because they die of the same.
+bool is_same_program(const Event& a, const Event& b) {
+  if (a.job || b.job) return a.job == b.job;
+  return a.xid == b.xid || (a.pid && a.pid == b.pid);
+}
+
 bool is_related(const Event& root, const Event& event) {
   const auto a = family_of(root);
   const auto b = family_of(event);
-  if (a == Family::kProgram && b == Family::kProgram)
-    return root.xid == event.xid && root.job == event.job;
+  if (a == Family::kProgram && b == Family::kProgram) return is_same_program(root, event);
   if (a == Family::kLost) return b == Family::kLink || b == Family::kBus;
   if (a == Family::kLink) return b == Family::kLost || b == Family::kLink;
   return a == Family::kBus && b == Family::kLost;
@@ -227,8 +232,15 @@ bool IncidentTracker::blame_ends(Burst& burst, const Event& event) {
     if (score(place) > score(worst ? place_of(*worst) : place_of(root))) worst = &first;
   if (!worst || (evacuates(root.verdict) && !evacuates(worst->verdict))) return false;
   const auto count = burst.incident.count;
+  const auto before = root.verdict;
   set_root(burst, Event(*worst));
   burst.incident.count = count;
+  auto& verdict = burst.incident.root.verdict;
+  // Whoever is to blame, people look at the fabric if one of the ends asked for it.
+  if (!evacuates(verdict) && strength(before.action) > strength(verdict.action)) {
+    verdict.action = before.action;
+    verdict.severity = std::max(verdict.severity, before.severity);
+  }
   return true;
 }
 

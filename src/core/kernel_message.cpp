@@ -181,7 +181,9 @@ KernelMessage split_kernel_message(std::string_view message) {
     take_device(split);
     split.subject = driver ? driver->subject : "kernel";
     split.device_is_gpu = driver && driver->is_gpu && split.device;
-    if (is_about_pcie(split.body)) split.subject = "pcie";
+    const bool is_port = split.subject == "pcie";
+    if (is_about_pcie(split.body) && !is_port)
+      split.subject = split.device_is_gpu ? "pcie" : "pcie_other";
     if (split.subject == "pcie")
       if (const auto source = error_source(split.body)) split.device = source;
     if (split.subject == "kernel") split.body = message;

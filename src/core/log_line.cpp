@@ -84,12 +84,22 @@ std::optional<std::string_view> take_brackets(std::string_view& text) {
   return inside;
 }
 
-// "[  123.456]", "[  +0.000001]", "[Mon Oct 29 12:07:39 2018]", "[Oct29 12:07]", perhaps with
-// "[ T123]" behind, which says who printed it.
+// "[ T123]", behind a time, says who printed it.
+void take_caller(LogLine& line) {
+  auto rest = line.message;
+  auto caller = trim(take_brackets(rest).value_or(""));
+  if ((take_prefix(caller, "T") || take_prefix(caller, "C")) && parse_unsigned(caller))
+    line.message = rest;
+}
+
+// "[  123.456]", "[  +0.000001]", "[Mon Oct 29 12:07:39 2018]", "[Oct29 12:07]", and each of them
+// with the time since the line before, "[  123.456 <    0.000001>]".
 bool take_bracket_time(LogLine& line) {
   auto rest = line.message;
-  const auto inside = take_brackets(rest);
+  auto inside = take_brackets(rest);
   if (!inside) return false;
+  if (const auto step = inside->find(" <"); step != std::string_view::npos)
+    inside = inside->substr(0, step);
   if (const auto seconds = read_seconds_us(*inside)) {
     line.time_us = seconds;
     line.time_is_step = trim(*inside).front() == '+';
@@ -101,9 +111,7 @@ bool take_bracket_time(LogLine& line) {
     return false;
   }
   line.message = rest;
-  auto caller = trim(take_brackets(rest).value_or(""));
-  if ((take_prefix(caller, "T") || take_prefix(caller, "C")) && parse_unsigned(caller))
-    line.message = rest;
+  take_caller(line);
   return true;
 }
 
@@ -271,7 +279,7 @@ LogLine parse_log_line(std::string_view text) {
     if (header.tag == "kernel" && header.words <= 2) take_header(line, true);
   } else {
     if (!take_structured_header(line) && !take_unix_header(line)) take_header(line, false);
-    if (line.writer == Writer::kKernel) take_bracket_time(line);
+    if (line.writer == Writer::kKernel && !take_bracket_time(line)) take_caller(line);
   }
   take_repeats(line);
   return line;

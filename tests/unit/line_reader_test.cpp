@@ -187,6 +187,31 @@ TEST(Chain, AProgramThatFailsOnManyGpusIsOneIncidentAndNeverHardware) {
   EXPECT_EQ(node.incidents()[0].places.size(), 8u);
 }
 
+// The lines name one process; nobody knows its job.
+TEST(Chain, AProgramThatDiesInManyWaysIsOneIncident) {
+  Node node;
+  const char* const kBuses[] = {"19", "3b", "4c", "5d", "9b", "ab", "bb", "cb"};
+  for (int i = 0; i < 64; ++i)
+    node.read(xid(10 + i / 8, kBuses[i % 8], i % 4 == 0 ? 31 : i % 4 == 1 ? 13 : 43));
+  ASSERT_EQ(node.incidents().size(), 1u);
+  EXPECT_EQ(node.incidents()[0].root.verdict.action, Action::kRestartApp);
+  EXPECT_EQ(node.incidents()[0].root.xid, 31);
+}
+
+// One end says that the other is to blame, which itself asks for no more than a restart.
+TEST(Chain, AnIncidentOfALinkAsksForWhatEitherEndAskedFor) {
+  Node node;
+  node.read(
+      "[10.0] NVRM: Xid (PCI:0000:dc:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 01 (0x021425c6 "
+      "0x00000000 0x00000000 0x00000000 0x00000000 0x00000000)\n"
+      "[10.1] NVRM: Xid (PCI:0000:ba:00): 145, RLW_SRC_TRACK Nonfatal XC1 i0 Link 12 (0x040988e2 "
+      "0x00000008 0x00000000 0x00000000 0x00000000 0x00000000)\n");
+  ASSERT_EQ(node.incidents().size(), 1u);
+  EXPECT_EQ(place_of(node.incidents()[0].root), "0000:ba:00");
+  EXPECT_EQ(node.incidents()[0].root.verdict.action, Action::kCheckFabric);
+  EXPECT_EQ(node.incidents()[0].root.verdict.severity, Severity::kCritical);
+}
+
 TEST(Chain, TheDriverClosesItsIncident) {
   Node node;
   const auto to = [](const std::string& change) {
