@@ -12,6 +12,7 @@
 #include "advice.h"
 #include "common/config_file.h"
 #include "delivery.h"
+#include "report.h"
 
 namespace acrf {
 namespace {
@@ -28,6 +29,7 @@ struct Options {
   bool test = false;
   bool advice_worker = false;
   AdviceSettings advice;
+  ReportSettings report;
 };
 
 std::int64_t unix_ms_now() {
@@ -82,6 +84,11 @@ int send_waiting(const NotifyRule& rule, const std::string& spool) {
 
 int run(const Options& options) {
   if (options.advice_worker) return run_advice_worker(options.advice);
+  if (!options.report.url.empty()) {
+    auto report = options.report;
+    report.node = options.node;
+    return run_report_worker(report);
+  }
   const auto rule = find_rule(options);
   if (!rule) {
     std::cerr << "acrf: " << rule.error().sentence << std::endl;
@@ -109,6 +116,8 @@ int main(int argc, char** argv) {
   app.add_option("--advice-api", options.advice.api)->group("");
   app.add_option("--advice-model", options.advice.model)->group("");
   app.add_option("--advice-key-file", options.advice.key_file)->group("");
+  app.add_option("--report", options.report.url)->group("");
+  app.add_option("--munge-socket", options.report.munge_socket)->group("");
   app.set_version_flag("-V,--version", std::string("acrf-courier ") + ACRF_VERSION);
   CLI11_PARSE(app, argc, argv);
   return acrf::run(options);

@@ -91,6 +91,7 @@ Watcher::Watcher(Config config, std::string config_path, std::string node, std::
       slurmd_(kProgram, node_, config_.slurmd_silence_s),
       neighbours_(node_, config_.peer_silence_s) {
   start_notifier();
+  start_reporter();
   responder_ = std::make_unique<Responder>(
       Responder::Parts{
           config_, store_, audit_, signs_, node_, boot_id_,
@@ -357,6 +358,7 @@ void Watcher::publish_verdict() {
   }
   if (const auto written = check_cache_.publish(verdict, boottime_ms()); !written)
     spdlog::error("verdict for --check-once: {}", written.error().sentence);
+  if (reporter_) report(verdict, Clock::now());
 }
 
 void Watcher::open_incident(Incident incident) {

@@ -26,6 +26,8 @@
 #include "neighbours.h"
 #include "notifier.h"
 #include "part_signs.h"
+#include "report/report_items.h"
+#include "report/reporter.h"
 #include "sources/gpu_watch.h"
 #include "sources/job_watch.h"
 #include "sources/kernel_log_source.h"
@@ -83,6 +85,9 @@ class Watcher {
   void ask_slurmd(Clock::time_point now);
   bool is_still_silent(const Incident& incident) const;
   void publish_verdict();
+  void start_reporter();
+  void report(const NodeVerdict& verdict, Clock::time_point now);
+  std::vector<ReportedPart> parts_to_report() const;
   void remember_history();
   void report_lost_records(Clock::time_point now);
 
@@ -115,6 +120,10 @@ class Watcher {
   AuditLog audit_;
   std::mutex notifier_mutex_;  // the Responder's thread tells, a reload replaces
   std::unique_ptr<Notifier> notifier_;
+  std::unique_ptr<Reporter> reporter_;  // null: there is no hub
+  std::string reported_state_;          // without its time
+  Clock::time_point next_report_{};
+  std::map<std::string, CaseState> open_cases_;  // UUID of the GPU, or empty -> state
   PartSigns signs_;
   SlurmdWatch slurmd_;
   Neighbours neighbours_;

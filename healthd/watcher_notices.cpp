@@ -81,8 +81,12 @@ void Watcher::when_case_moves(const Case& sick, const std::string& why) {
   notice.result = why;
   notice.unix_ms = unix_ms();
   send(std::move(notice));
-  if (sick.state != CaseState::kProbation && !is_over(sick.state)) return;
   const std::lock_guard lock(tracker_mutex_);
+  if (is_over(sick.state))
+    open_cases_.erase(sick.gpu_uuid);
+  else
+    open_cases_[sick.gpu_uuid] = sick.state;
+  if (sick.state != CaseState::kProbation && !is_over(sick.state)) return;
   findings_.forget(sick.fault_class, sick.place);
   // A reading is dated back by two samples, to the last good one.
   if (sick.state == CaseState::kProbation)

@@ -41,6 +41,8 @@ void Watcher::swap_config(Config config) {
   catalog_ = Catalog::with_rules(config_.faults);
   responder_->configure(config_);
   start_notifier();
+  if (before.hub != config_.hub || before.report_interval_s != config_.report_interval_s)
+    start_reporter();
   gpus_.reload();
   NodeWatch node_watch(config_, kProgram, node_, gres_conf_);
   node_watch.take_over(node_watch_);

@@ -19,7 +19,7 @@ die() {
 
 packages="build-essential autoconf automake libtool pkg-config dpkg-dev
   slurmctld slurmd slurm-client munge libmunge-dev libslurm-dev
-  libcli11-dev libcurl4-openssl-dev libfmt-dev libspdlog-dev libssl-dev nlohmann-json3-dev libsqlite3-dev
+  libcli11-dev libcpp-httplib-dev libcurl4-openssl-dev libfmt-dev libspdlog-dev libssl-dev nlohmann-json3-dev libsqlite3-dev
   libsystemd-dev
   libgtest-dev libgmock-dev librocm-smi-dev libze-dev python3 iproute2"
 

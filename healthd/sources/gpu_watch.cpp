@@ -178,6 +178,14 @@ std::vector<std::string> GpuWatch::silent() const {
   return silent;
 }
 
+std::vector<const GpuSample*> GpuWatch::samples() const {
+  std::vector<const GpuSample*> all;
+  for (const auto& source : sources_)
+    for (const auto& sample : source.samples)
+      if (source.name != "dcgm") all.push_back(&sample);
+  return all;
+}
+
 void GpuWatch::remember(Clock::time_point now) {
   next_remember_ = now + kRememberEvery;
   auto text = rules_.to_text(boot_id_);

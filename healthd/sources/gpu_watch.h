@@ -46,6 +46,9 @@ class GpuWatch {
   std::string uuid_at(const PciAddress& address) const { return gpus_.uuid_at(address); }
   std::size_t size() const { return gpus_.size(); }
 
+  // The last sample of each GPU, of the sources that are GPUs' own libraries.
+  std::vector<const GpuSample*> samples() const;
+
   // NVIDIA's, as NVML names it; empty while unknown.
   const std::string& driver() const { return driver_; }
 

@@ -275,7 +275,8 @@ Result<std::vector<AuditRecord>> find_audit_records(const std::string& path,
   auto select = database->prepare(
       std::string("SELECT ") + kColumns +
       " FROM entry WHERE (?1=0 OR id=?1) AND (?2='' OR node=?2) AND (?3='' OR incident=?3)"
-      " AND time_ms>=?4 AND id>?5 AND (NOT ?6 OR result='pending') ORDER BY id DESC LIMIT ?7");
+      " AND time_ms>=?4 AND id>?5 AND (NOT ?6 OR result='pending') ORDER BY id " +
+      (query.oldest_first ? "ASC" : "DESC") + " LIMIT ?7");
   if (!select) return with_path(path, select.error());
   select->bind(1, query.id)
       .bind(2, query.node)
@@ -291,7 +292,7 @@ Result<std::vector<AuditRecord>> find_audit_records(const std::string& path,
     if (!*row) break;
     records.push_back(record_at(*select));
   }
-  std::reverse(records.begin(), records.end());
+  if (!query.oldest_first) std::reverse(records.begin(), records.end());
   return records;
 }
 

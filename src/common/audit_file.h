@@ -29,6 +29,7 @@ struct AuditQuery {
   std::int64_t after_id = 0;
   bool pending = false;      // only those without a result
   std::size_t newest = 100;  // so many at most
+  bool oldest_first = false;  // of more than so many, the oldest
 };
 
 class AuditFile {

@@ -9,19 +9,10 @@
 #include <memory>
 
 #include "common/slurm_call.h"
+#include "common/slurm_records.h"
 
 namespace acrf {
 namespace {
-
-// As squeue shows it; libslurm keeps its own table to itself.
-std::string name_of_state(std::uint32_t state) {
-  static constexpr const char* kNames[] = {"PENDING",   "RUNNING",   "SUSPENDED", "COMPLETED",
-                                           "CANCELLED", "FAILED",    "TIMEOUT",   "NODE_FAIL",
-                                           "PREEMPTED", "BOOT_FAIL", "DEADLINE",  "OUT_OF_MEMORY"};
-  const auto base = state & JOB_STATE_BASE;
-  if (state & JOB_COMPLETING) return "COMPLETING";
-  return base < std::size(kNames) ? kNames[base] : "UNKNOWN";
-}
 
 std::string text(const char* of) { return of ? of : ""; }
 
@@ -29,7 +20,7 @@ LifeFacts facts_of(const slurm_job_info_t& record) {
   const auto base = record.job_state & JOB_STATE_BASE;
   LifeFacts facts;
   facts.id = record.job_id;
-  facts.state = name_of_state(record.job_state);
+  facts.state = name_of_job_state(record.job_state);
   facts.reason = text(record.state_desc);
   facts.submit_unix_s = record.submit_time;
   // Of a job that waits, the scheduler's guess.
@@ -43,6 +34,15 @@ LifeFacts facts_of(const slurm_job_info_t& record) {
 }
 
 }  // namespace
+
+std::string name_of_job_state(std::uint32_t state) {
+  static constexpr const char* kNames[] = {"PENDING",   "RUNNING",   "SUSPENDED", "COMPLETED",
+                                           "CANCELLED", "FAILED",    "TIMEOUT",   "NODE_FAIL",
+                                           "PREEMPTED", "BOOT_FAIL", "DEADLINE",  "OUT_OF_MEMORY"};
+  const auto base = state & JOB_STATE_BASE;
+  if (state & JOB_COMPLETING) return "COMPLETING";
+  return base < std::size(kNames) ? kNames[base] : "UNKNOWN";
+}
 
 Result<LifeFacts> load_life_facts(JobId job) {
   const auto about = "ask slurmctld about job " + std::to_string(job.value);

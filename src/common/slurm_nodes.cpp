@@ -7,6 +7,7 @@
 
 #include "common/slurm_call.h"
 #include "common/slurm_client.h"
+#include "common/slurm_records.h"
 #include "common/topology_file.h"
 #include "core/gres_text.h"
 
@@ -16,22 +17,6 @@ namespace {
 using NodeAnswer = std::unique_ptr<node_info_msg_t, decltype(&slurm_free_node_info_msg)>;
 
 std::string text_of(const char* text) { return text ? text : ""; }
-
-FleetNode node_of(const node_info_t& record) {
-  const auto base = record.node_state & NODE_STATE_BASE;
-  FleetNode node;
-  node.name = record.name;
-  node.has_gpus = gpus_in_gres(record.gres ? record.gres : "") > 0;
-  node.draining = (record.node_state & (NODE_STATE_DRAIN | NODE_STATE_FAIL)) != 0;
-  node.down = base == NODE_STATE_DOWN || base == NODE_STATE_ERROR ||
-              (record.node_state & (NODE_STATE_NO_RESPOND | NODE_STATE_INVALID_REG)) != 0;
-  node.maintenance = (record.node_state & NODE_STATE_MAINT) != 0;
-  node.reason = text_of(record.reason);
-  node.reason_unix_s = record.reason_time;
-  node.comment = text_of(record.comment);
-  node.token = node_token_in(node.comment);
-  return node;
-}
 
 // Nodes by their number in slurmctld's table, which has holes where nodes were deleted.
 Status add_partitions(std::vector<FleetNode>& nodes, const std::vector<int>& number_of) {
@@ -121,6 +106,22 @@ class NodeUpdate {
 
 }  // namespace
 
+FleetNode fleet_node_of(const node_info& record) {
+  const auto base = record.node_state & NODE_STATE_BASE;
+  FleetNode node;
+  node.name = record.name;
+  node.has_gpus = gpus_in_gres(record.gres ? record.gres : "") > 0;
+  node.draining = (record.node_state & (NODE_STATE_DRAIN | NODE_STATE_FAIL)) != 0;
+  node.down = base == NODE_STATE_DOWN || base == NODE_STATE_ERROR ||
+              (record.node_state & (NODE_STATE_NO_RESPOND | NODE_STATE_INVALID_REG)) != 0;
+  node.maintenance = (record.node_state & NODE_STATE_MAINT) != 0;
+  node.reason = text_of(record.reason);
+  node.reason_unix_s = record.reason_time;
+  node.comment = text_of(record.comment);
+  node.token = node_token_in(node.comment);
+  return node;
+}
+
 Result<Fleet> SlurmClient::fleet(const std::string& directory) {
   node_info_msg_t* raw = nullptr;
   if (ask_controller([&] { return slurm_load_node(0, &raw, SHOW_ALL); }) != SLURM_SUCCESS)
@@ -133,7 +134,7 @@ Result<Fleet> SlurmClient::fleet(const std::string& directory) {
     const node_info_t& record = answer->node_array[i];
     if (!record.name || !*record.name) continue;
     number_of[i] = static_cast<int>(fleet.nodes.size());
-    fleet.nodes.push_back(node_of(record));
+    fleet.nodes.push_back(fleet_node_of(record));
   }
   if (const auto added = add_partitions(fleet.nodes, number_of); !added) return added.error();
   add_switches(fleet, directory);

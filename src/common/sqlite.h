@@ -20,6 +20,7 @@ class Statement {
   // Texts are copied. Parameters count from 1.
   Statement& bind(int parameter, std::int64_t value);
   Statement& bind(int parameter, std::string_view text);
+  Statement& bind_bytes(int parameter, std::string_view bytes);
 
   // True: there is a row. False: the end. After an end or an Error the statement may run again.
   Result<bool> step();

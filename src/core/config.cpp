@@ -14,6 +14,14 @@ bool is_checkpoint_signal(std::string_view name) {
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
+std::optional<std::string> problem_with_hubs(std::string_view value) {
+  if (value.empty()) return std::nullopt;
+  for (const auto url : split(value, ','))
+    if (!starts_with(trim(url), "https://") && !starts_with(trim(url), "http://"))
+      return "must be http or https URLs, separated by commas";
+  return std::nullopt;
+}
+
 std::optional<std::string> assign(Config& config, const Setting& setting, std::string_view value) {
   if (const auto* text = std::get_if<std::string Config::*>(&setting.field)) {
     if (*text == &Config::checkpoint_signal && !is_checkpoint_signal(value))
@@ -23,6 +31,8 @@ std::optional<std::string> assign(Config& config, const Setting& setting, std::s
     if (*text == &Config::advice_url && !value.empty() && !starts_with(value, "https://") &&
         !starts_with(value, "http://"))
       return "must be an http or https URL";
+    if (*text == &Config::hub)
+      if (const auto problem = problem_with_hubs(value)) return problem;
     config.*(*text) = std::string(value);
     return std::nullopt;
   }
@@ -308,6 +318,29 @@ const std::vector<Setting>& settings() {
        "driver faults of one class, it is no fault of the nodes: ACRF drains none of them. "
        "0: never."},
       {"CommonCauseTime", &Config::common_cause_time_s, 1, 3600, "Seconds, for CommonCauseNodes."},
+      {"Hub", &Config::hub, 0, 0,
+       "URLs of the acrf-hubs that acrf-healthd reports to, separated by commas: each gets all. "
+       "Empty: it reports to none."},
+      {"HubListen", &Config::hub_listen, 0, 0,
+       "ADDRESS:PORT at which acrf-hub listens. Other addresses than loopback need "
+       "HubCertificate."},
+      {"HubDir", &Config::hub_dir, 0, 0, "Directory of acrf-hub's history."},
+      {"HubCertificate", &Config::hub_certificate, 0, 0,
+       "File with acrf-hub's certificate chain (PEM). Empty: plain HTTP, on loopback only."},
+      {"HubCertificateKey", &Config::hub_certificate_key, 0, 0,
+       "File with the certificate's private key (PEM), readable by root only."},
+      {"HubTokenFile", &Config::hub_token_file, 0, 0,
+       "File with the hashes of the tokens that acrf-hub accepts, written by 'acrf-hub token "
+       "add'. Empty: HubDir/tokens."},
+      {"HubRawHours", &Config::hub_raw_hours, 1, 8760,
+       "Hours for which acrf-hub keeps every sample."},
+      {"HubMinuteDays", &Config::hub_minute_days, 1, 36500,
+       "Days for which it keeps the least, mean and greatest of each minute."},
+      {"HubHourDays", &Config::hub_hour_days, 1, 36500, "The same of each hour."},
+      {"HubIncidentDays", &Config::hub_incident_days, 1, 36500,
+       "Days for which it keeps incidents and audit entries."},
+      {"ReportInterval", &Config::report_interval_s, 1, 3600,
+       "Seconds between two samples that acrf-healthd reports; changes are reported at once."},
   };
   return kSettings;
 }

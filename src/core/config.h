@@ -72,6 +72,15 @@ struct Config {
   int max_drains_per_switch = 1;
   int common_cause_nodes = 3;
   int common_cause_time_s = 600;
+  std::string hub;  // URLs, separated by commas
+  std::string hub_listen = "127.0.0.1:6822";
+  std::string hub_dir = "/var/lib/acrf/hub";
+  std::string hub_certificate, hub_certificate_key, hub_token_file;
+  int hub_raw_hours = 24;
+  int hub_minute_days = 30;
+  int hub_hour_days = 400;
+  int hub_incident_days = 365;
+  int report_interval_s = 5;
 
   std::vector<PolicyRule> policies;  // in the order of their lines
   std::vector<FaultRule> faults;

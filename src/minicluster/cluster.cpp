@@ -170,6 +170,8 @@ Status Cluster::launch() {
   if (const auto started = start_slurmctld(); !started) return started;
   if (options_.backup)
     if (const auto started = start_backup(); !started) return started;
+  for (int hub = 1; hub <= options_.hubs; ++hub)
+    if (const auto started = start_hub(hub); !started) return started;
   if (options_.cloud_nodes) return wait_for_nodes();
   for (const auto& node : nodes())
     if (const auto started = start_slurmd(node); !started) return started;
@@ -320,6 +322,22 @@ Status Cluster::start_healthd(const std::string& node) {
   auto command = enter_node_network(options_, node);
   command.insert(command.end(), {program, "-N", node});
   return space_->start("healthd-" + node, command, variables, path("log/healthd-" + node + ".log"));
+}
+
+Status Cluster::start_hub(int hub) {
+  const auto daemon = "hub-" + std::to_string(hub);
+  std::vector<std::string> command = {staged(options_, "/usr/sbin/acrf-hub"), "-f",
+                                      path("etc/acrf-" + daemon + ".conf")};
+  command.insert(command.end(), options_.hub_arguments.begin(), options_.hub_arguments.end());
+  const auto started =
+      space_->start(daemon, command, environment(), path("log/" + daemon + ".log"));
+  if (!started) return started;
+  const int port = hub_port(options_, ports_.numbers, hub);
+  return wait_for_start(daemon, [&] { return accepts_at("127.0.0.1", port); });
+}
+
+std::string Cluster::hub_url(int hub) const {
+  return fmt::format("http://127.0.0.1:{}", hub_port(options_, ports_.numbers, hub));
 }
 
 // A job that is there when the power saving thread looks would have its nodes started.

@@ -40,7 +40,10 @@ class Cluster {
   Status start_backup();
   Status start_slurmd(const std::string& node);
   Status start_healthd(const std::string& node);
-  // Daemon names: munged, slurmctld, slurmctld-backup, slurmd-NODE, healthd-NODE.
+  // Hubs count from 1. Returns when it listens.
+  Status start_hub(int hub = 1);
+  std::string hub_url(int hub = 1) const;
+  // Daemon names: munged, slurmctld, slurmctld-backup, slurmd-NODE, healthd-NODE, hub-N.
   Status signal(const std::string& daemon, int signal);
   bool wait_for_end(const std::string& daemon);
   // Ends slurmctld in good order and starts it again.

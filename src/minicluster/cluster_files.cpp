@@ -171,7 +171,15 @@ std::string gres_conf(const ClusterOptions& options) {
   return text + options.gres_conf;
 }
 
-std::string acrf_conf(const ClusterOptions& options) {
+std::string hub_lines(const ClusterOptions& options, const std::vector<int>& ports) {
+  std::string urls;
+  for (int hub = 1; hub <= options.hubs; ++hub)
+    urls += fmt::format("{}http://127.0.0.1:{}", hub == 1 ? "Hub=" : ",",
+                        hub_port(options, ports, hub));
+  return urls.empty() ? "" : urls + "\n";
+}
+
+std::string acrf_conf(const ClusterOptions& options, const std::vector<int>& ports) {
   return fmt::format(
       "Mode={}\n"
       "KernelLog={}/nodes/%n/kmsg\n"
@@ -181,9 +189,22 @@ std::string acrf_conf(const ClusterOptions& options) {
       "NodeRoot={}/nodes/%n/root\n"
       "SampleInterval=1\n"
       "PeerPortOffset={}\n"
-      "NodeCheckInterval=0\n{}",
+      "NodeCheckInterval=0\n{}{}",
       options.enforce ? "enforce" : "observe", options.root, options.root,
-      staged(options, ACRF_LIBDIR), options.root, options.root, options.nodes, options.acrf_conf);
+      staged(options, ACRF_LIBDIR), options.root, options.root, options.nodes,
+      hub_lines(options, ports), options.acrf_conf);
+}
+
+// Each hub has its own place and history.
+Status write_hub_confs(const ClusterOptions& options, const std::vector<int>& ports) {
+  for (int hub = 1; hub <= options.hubs; ++hub) {
+    const auto text = fmt::format("{}HubListen=127.0.0.1:{}\nHubDir={}/hub-{}\n",
+                                  acrf_conf(options, ports), hub_port(options, ports, hub),
+                                  options.root, hub);
+    const auto path = fmt::format("{}/etc/acrf-hub-{}.conf", options.root, hub);
+    if (const auto written = write_file(path, text, 0644); !written) return written;
+  }
+  return Done{};
 }
 
 // Nothing here needs control groups, and slurmd must neither want them nor make any. 22.05 can't be
@@ -260,7 +281,11 @@ std::vector<std::string> node_names(const ClusterOptions& options) {
 }
 
 int port_count(const ClusterOptions& options) {
-  return options.cloud_nodes ? 1 : 1 + 2 * options.nodes;
+  return (options.cloud_nodes ? 1 : 1 + 2 * options.nodes) + options.hubs;
+}
+
+int hub_port(const ClusterOptions& options, const std::vector<int>& ports, int hub) {
+  return ports[ports.size() - static_cast<std::size_t>(options.hubs - hub + 1)];
 }
 
 ControllerHost controller_host(const ClusterOptions& options, bool backup) {
@@ -292,12 +317,13 @@ Status write_cluster_files(const ClusterOptions& options, const std::vector<int>
   const std::string spank = staged(options, ACRF_PLUGINDIR) + "/spank_acrf.so";
   const std::pair<std::string, std::string> files[] = {
       {"gres.conf", gres_conf(options)},
-      {"acrf.conf", acrf_conf(options)},
+      {"acrf.conf", acrf_conf(options, ports)},
       {"plugstack.conf", "required " + spank + "\n"},
       {"cgroup.conf", cgroup_conf(options)},
   };
   for (const auto& [name, text] : files)
     if (const auto written = write_file(etc + name, text, 0644); !written) return written;
+  if (const auto written = write_hub_confs(options, ports); !written) return written;
   if (const auto written = write_slurm_conf(options, ports); !written) return written;
   if (!options.topology.empty())
     if (const auto written = write_file(etc + "topology.conf", options.topology, 0644); !written)

@@ -30,6 +30,10 @@ struct ClusterOptions {
   bool named_stays = false;  // in PluginDir, last, for the records of jobs that ran under it
   bool enforce = true;       // healthd's Mode
   bool healthd = true;
+  // So many acrf-hubs, each with a history of its own, to which every acrf-healthd reports. Not with
+  // networks: hubs listen on loopback.
+  int hubs = 0;
+  std::vector<std::string> hub_arguments;  // more words for acrf-hub
   // A second slurmctld, slurmctld-backup, that takes over a few seconds after the first fell
   // silent.
   bool backup = false;
@@ -51,8 +55,11 @@ struct ClusterOptions {
 std::vector<std::string> node_names(const ClusterOptions& options);
 
 // How many ports the cluster needs, one after the other: slurmctld's, then one per node that has a
-// slurmd, then one per such node's acrf-healthd.
+// slurmd, then one per such node's acrf-healthd, then one per acrf-hub.
 int port_count(const ClusterOptions& options);
+
+// Among port_count() ports, the one of a hub; hubs count from 1.
+int hub_port(const ClusterOptions& options, const std::vector<int>& ports, int hub);
 
 // Writes everything below options.root, with port_count() `ports`.
 Status write_cluster_files(const ClusterOptions& options, const std::vector<int>& ports);

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The one word for a node or a GPU in the hub's answers. A later one outweighs an earlier one.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace acrf::hub {
+
+enum class PartState : unsigned char {
+  kUnknown,  // nobody has told, or not for a while
+  kHealthy,
+  kSuspect,
+  kProbation,
+  kQuarantined,  // a GPU that is hidden from jobs; a node that has one
+  kDraining,
+  kDrained,
+  kDown,
+  kAttended,  // people have it: replacement, or the end of what automation may try
+  kMaintenance,
+};
+
+inline constexpr std::array<std::string_view, 10> kPartStates = {
+    "unknown",  "healthy", "suspect", "probation", "quarantined",
+    "draining", "drained", "down",    "attended",  "maintenance"};
+
+inline std::string_view name_of(PartState state) {
+  return kPartStates[static_cast<std::size_t>(state)];
+}
+
+inline std::optional<PartState> parse_part_state(std::string_view name) {
+  for (std::size_t i = 0; i < kPartStates.size(); ++i)
+    if (kPartStates[i] == name) return static_cast<PartState>(i);
+  return std::nullopt;
+}
+
+// As it stands in the strings of /v1/fleet.
+inline char digit_of(PartState state) {
+  return static_cast<char>('0' + static_cast<unsigned char>(state));
+}
+
+}  // namespace acrf::hub

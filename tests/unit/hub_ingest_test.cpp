@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hub/ingest.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "hub/layout.h"
+#include "unit/temporary_directory.h"
+
+namespace acrf::hub {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::int64_t kNow = 1'800'000'000'000;
+
+// Credentials that say what they hold; each opens once.
+class HubIngest : public testing::Test {
+ protected:
+  HubIngest()
+      : store_({directory_.path("hub/history.db"), {}}),
+        ingest_(model_, store_, seals(), 64030) {
+    ClusterLook look;
+    look.layout = layout_of(Topology::flat(2), {"n1", "n2"}, {1, 1});
+    for (const char* name : {"n1", "n2"}) {
+      FleetNode node;
+      node.name = name;
+      look.fleet.nodes.push_back(node);
+      look.slurm_states.push_back("IDLE");
+      look.addresses.push_back(name == std::string("n1") ? "127.0.0.7" : "10.0.0.2");
+      look.busy.push_back(false);
+    }
+    model_.take_cluster(std::move(look));
+  }
+
+  Seals seals() {
+    return {[](const std::string& text) { return text; },
+            [this](const std::string& credential) -> Result<SealedText> {
+              if (!opened_.insert(credential).second)
+                return Error{ErrorCode::kDenied, "Replayed credential"};
+              return SealedText{credential, user_};
+            }};
+  }
+  static std::string body(const std::string& node, const std::string& items = "") {
+    return "{\"node\":\"" + node + "\",\"stream\":\"s\",\"first\":1,\"items\":[" + items + "]}";
+  }
+  Answer send(const std::string& node, const std::string& text, const std::string& peer) {
+    return ingest_.take("Munge acrf-report " + node + " " + sha256_hex(text), text, peer, kNow);
+  }
+
+  const TemporaryDirectory directory_;
+  Model model_{"observe"};
+  Store store_;
+  Ingest ingest_;
+  std::set<std::string> opened_;
+  std::uint32_t user_ = 0;
+};
+
+TEST_F(HubIngest, TakesAReportOfTheNodeItIsFrom) {
+  const auto answer = send("n1", body("n1", R"({"seq":1,"ms":1,"kind":"sample","gpus":[[61]]})"),
+                           "127.0.0.1");
+  EXPECT_EQ(answer.status, 200) << answer.body;
+  EXPECT_THAT(answer.body, HasSubstr("\"accepted\":1"));
+  EXPECT_EQ(send("n2", body("n2"), "10.0.0.2").status, 200);
+  EXPECT_EQ(send("n2", body("n2", ""), "::ffff:10.0.0.2").status, 401);  // the same credential
+}
+
+TEST_F(HubIngest, ACredentialOpensOnceAndForOneBody) {
+  const auto text = body("n1");
+  EXPECT_EQ(send("n1", text, "127.0.0.1").status, 200);
+  EXPECT_EQ(send("n1", text, "127.0.0.1").status, 401);
+  const auto other = ingest_.take("Munge acrf-report n1 " + sha256_hex("x"), text, "127.0.0.1", 1);
+  EXPECT_EQ(other.status, 401);
+  EXPECT_EQ(ingest_.take("Bearer abc", text, "127.0.0.1", 1).status, 401);
+  EXPECT_EQ(ingest_.take("", text, "127.0.0.1", 1).status, 401);
+  EXPECT_EQ(ingest_.take("Munge acrf-action x", text, "127.0.0.1", 1).status, 401);
+}
+
+TEST_F(HubIngest, NoNodeSpeaksForAnother) {
+  EXPECT_EQ(send("n1", body("n2"), "127.0.0.1").status, 403);
+  EXPECT_EQ(send("n2", body("n2"), "127.0.0.1").status, 403);  // n2 is elsewhere
+  EXPECT_EQ(send("n1", body("n1"), "10.0.0.2").status, 403);
+  EXPECT_EQ(send("n9", body("n9"), "127.0.0.1").status, 403);
+  EXPECT_EQ(model_.stats(kNow).hub.refused, 4u);
+}
+
+TEST_F(HubIngest, OnlyRootAndSlurmUserReport) {
+  user_ = 1000;
+  EXPECT_EQ(send("n1", body("n1"), "127.0.0.1").status, 401);
+  user_ = 64030;
+  EXPECT_EQ(send("n1", body("n1") + " ", "127.0.0.1").status, 200);
+}
+
+TEST_F(HubIngest, WhatIsMalformedIsRefusedWithASentence) {
+  for (const char* text :
+       {"", "x", "[]", "{}", R"({"node":"n1","stream":"s"})",
+        R"({"node":"n1","stream":"s","items":[{"seq":0,"ms":1,"kind":"sample","gpus":[]}]})",
+        R"({"node":"n1","stream":"s","items":[{"seq":2,"ms":1,"kind":"x"},{"seq":2,"ms":1,"kind":"x"}]})",
+        R"({"node":"n1","stream":"s","items":[{"seq":1,"ms":1,"kind":"sample","gpus":[[1,2,3,4,5,6,7,8,9]]}]})",
+        R"({"node":"n1","stream":"s","items":[{"seq":1,"ms":"now","kind":"sample","gpus":[]}]})",
+        R"({"node":"n1","stream":"s","items":[{"seq":1,"ms":1,"kind":"incident","incident":{}}]})"}) {
+    const auto answer = send("n1", text, "127.0.0.1");
+    EXPECT_EQ(answer.status, 400) << text;
+    EXPECT_THAT(answer.body, HasSubstr("{\"error\":\""));
+  }
+}
+
+TEST_F(HubIngest, GivesAdviceWithTheReply) {
+  model_.advise("n1", "lemon", R"({"kind":"lemon","text":"t"})");
+  EXPECT_THAT(send("n1", body("n1"), "127.0.0.1").body,
+              HasSubstr(R"("advice":[{"kind":"lemon","text":"t"}])"));
+  EXPECT_THAT(send("n2", body("n2"), "10.0.0.2").body, HasSubstr("\"advice\":[]"));
+}
+
+}  // namespace
+}  // namespace acrf::hub
