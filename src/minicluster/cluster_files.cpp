@@ -79,9 +79,9 @@ std::string cloud_node_lines(const ClusterOptions& options) {
       "SlurmctldDebug=verbose\n"  // for DebugFlags=Power to say when that thread has looked
       "SlurmctldParameters=power_save_min_interval=65535,power_save_interval=65535\n"
       "PrivateData=cloud\n"
-      "NodeName={} NodeAddr=255.255.255.255 Sockets=2 CoresPerSocket=64 ThreadsPerCore=1 "
+      "NodeName={} NodeAddr={} Sockets=2 CoresPerSocket=64 ThreadsPerCore=1 "
       "RealMemory=2000000 Gres=gpu:h100:{} State=CLOUD\n",
-      all_nodes(options), options.gpus_per_node);
+      all_nodes(options), options.cloud_address, options.gpus_per_node);
 }
 
 std::string node_lines(const ClusterOptions& options, const std::vector<int>& ports) {

@@ -24,6 +24,7 @@ struct ClusterOptions {
   // Nodes without slurmd that only slurmctld knows: their jobs are placed and hold their GPUs, but
   // never start. Any number of them costs no process.
   bool cloud_nodes = false;
+  std::string cloud_address = "255.255.255.255";
   int memory_mb = 1000;   // per node
   bool networks = false;  // each node has a network of its own and can be cut off
   SelectInstall select = SelectInstall::kDropIn;
