@@ -127,23 +127,13 @@ export class Painter {
     if (px >= 7) this.#label(name, x + px * 0.6, y + title * 0.6, w - px * 0.8, px, view.colours.faint);
   }
 
-  // The job whose look the node has, if jobs are shown.
-  #job(node) {
-    return this.view.layer === 'jobs' ? this.view.fleet.jobsOf.get(node)?.[0] : undefined;
-  }
-
   #small(node) {
     const { context, view } = this;
     const cell = this.#cell(node);
     const gap = (cell.size * (1 - nodeFill)) / 2;
     const size = Math.max(1, Math.round(cell.size * nodeFill));
-    if (view.layer === 'jobs') {
-      const job = this.#job(node);
-      context.fillStyle = job === undefined ? view.colours.idle : this.#jobFill(job);
-    } else {
-      if (view.fleet.nodeState[node] !== healthy) return;
-      context.fillStyle = view.colours.states[healthy];
-    }
+    if (view.layer !== 'jobs' && view.fleet.nodeState[node] !== healthy) return;
+    context.fillStyle = this.#healthyFill(node);
     context.fillRect(Math.round(cell.x + gap), Math.round(cell.y + gap), size, size);
   }
 
@@ -154,8 +144,13 @@ export class Painter {
     this.#shape(state, x + (size - side) / 2, y + (size - side) / 2, side, this.view.colours.leaf);
   }
 
-  #jobFill(job) {
-    return this.view.camera.scale < 7 ? this.view.hatches.flat(job) : this.view.hatches.pattern(job);
+  // What is healthy looks like its job when jobs are shown.
+  #healthyFill(node) {
+    const { layer, colours, hatches, camera, fleet } = this.view;
+    if (layer !== 'jobs') return colours.states[healthy];
+    const job = fleet.jobsOf.get(node)?.[0];
+    if (job === undefined) return colours.idle;
+    return camera.scale < 7 ? hatches.flat(job) : hatches.pattern(job);
   }
 
   #shape(state, x, y, size, outline = null) {
@@ -180,11 +175,6 @@ export class Painter {
     context.roundRect(x + gap, y + gap, side, side, Math.min(6, size * 0.06));
     context.fillStyle = view.colours.node;
     context.fill();
-    const job = this.#job(node);
-    if (job !== undefined) {
-      context.fillStyle = view.hatches.pattern(job);
-      context.fill();
-    }
     context.strokeStyle = state === healthy ? view.colours.idle : view.colours.states[state];
     context.lineWidth = state === healthy ? 1 : Math.min(3, size * 0.04);
     context.stroke();
@@ -193,16 +183,11 @@ export class Painter {
   }
 
   #title(node, state, x, y, size) {
-    const { context, view } = this;
+    const { view } = this;
     const left = x + size * 0.12;
     const mark = Math.min(size * 0.17, 26);
     const middle = y + size * 0.205;
     const marked = state !== healthy;
-    const job = this.#job(node);
-    if (job !== undefined) {
-      context.fillStyle = view.colours.node;
-      context.fillRect(x + size * 0.09, y + size * 0.09, size * 0.82, size * 0.23);
-    }
     if (marked) this.#shape(state, left, middle - mark / 2, mark);
     if (size < namesFrom) return;
     const start = left + (marked ? mark * 1.3 : 0);
@@ -229,7 +214,7 @@ export class Painter {
     const { context, view } = this;
     const size = view.camera.scale;
     if (state === healthy) {
-      context.fillStyle = view.colours.states[healthy];
+      context.fillStyle = this.#healthyFill(node);
       context.fillRect(box.x, box.y, box.w, box.h);
     } else if (size < namesFrom) {
       context.fillStyle = view.colours.leaf;
