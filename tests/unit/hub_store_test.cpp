@@ -19,7 +19,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-constexpr std::int64_t kNow = 1'800'000'000'000;  // a full hour
+constexpr std::int64_t kNow = 1'699'999'200'000;  // a full hour, long past
 
 class HubStore : public testing::Test {
  protected:
@@ -74,7 +74,7 @@ class HubStore : public testing::Test {
   }
 
   const TemporaryDirectory directory_;
-  Retention retention_;
+  Retention retention_{876'000, 36'500, 36'500, 36'500};
   std::unique_ptr<Store> store_;
   History history_;
 };
@@ -135,7 +135,7 @@ TEST_F(HubStore, MinutesAndHoursAreMadeOfTheSamples) {
   take(report("n1", 1, 720, kNow - 7'200'000, 0));  // a whole hour, long past
   take(report("n1", 721, 1, kNow, 0));
   flush();
-  const auto minutes = history_.series({"n1", 0, 0, kNow / 1000 - 86400, kNow / 1000, 5000});
+  const auto minutes = history_.series({"n1", 0, 0, kNow / 1000 - 86400, kNow / 1000 - 1, 5000});
   ASSERT_TRUE(minutes.ok());
   EXPECT_EQ(minutes->resolution_s, 60);
   ASSERT_THAT(minutes->points, SizeIs(60));
@@ -143,7 +143,7 @@ TEST_F(HubStore, MinutesAndHoursAreMadeOfTheSamples) {
   EXPECT_EQ(minutes->points[1].mean, 17.5);
   EXPECT_EQ(minutes->points[1].max, 23);
   const auto hours = [&] {
-    return history_.series({"n1", 0, 0, kNow / 1000 - 30 * 86400, kNow / 1000, 5000});
+    return history_.series({"n1", 0, 0, kNow / 1000 - 30 * 86400, kNow / 1000 - 1, 5000});
   };
   for (int i = 0; i < 500 && hours()->points.empty(); ++i) ::usleep(20'000);
   ASSERT_THAT(hours()->points, SizeIs(1));
