@@ -262,10 +262,11 @@ Status Cluster::start_controller(bool backup) {
   if (options_.backup) command = on_controller_host(options_, backup, command);
   const auto started = space_->start(daemon, command, variables, path("log/" + daemon + ".out"));
   if (!started) return started;
-  const auto ip = options_.backup ? controller_host(options_, backup).address : "127.0.0.1";
   return wait_for_start(daemon, [&] {
-    if (!options_.networks) return accepts_at(ip, ports_.numbers[0]);
-    return run({"scontrol", "ping"}).output.find("is UP") != std::string::npos;
+    if (!options_.networks)
+      return accepts_at(controller_address(options_, backup), ports_.numbers[0]);
+    const auto name = options_.backup ? controller_host(options_, backup).name : "";
+    return run({"scontrol", "ping"}).output.find(name + " is UP") != std::string::npos;
   });
 }
 

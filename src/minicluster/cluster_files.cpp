@@ -40,8 +40,8 @@ std::string host_name() {
 
 std::string controller_lines(const ClusterOptions& options) {
   if (!options.backup)
-    return fmt::format("SlurmctldHost={}({})\n", host_name(), controller_address(options));
-  std::string text = "SlurmctldTimeout=3\n";
+    return fmt::format("SlurmctldHost={}({})\n", host_name(), controller_address(options, false));
+  std::string text = fmt::format("SlurmctldTimeout={}\n", options.controller_timeout_s);
   for (const bool backup : {false, true}) {
     const auto host = controller_host(options, backup);
     text += fmt::format("SlurmctldHost={}({})\n", host.name, host.address);
@@ -130,8 +130,9 @@ std::string slurm_conf(const ClusterOptions& options, const std::vector<int>& po
       controller_lines(options), ports[0], root, plugin_dirs(options, stage),
       options.select == SelectInstall::kNamed ? "select/acrf" : "select/cons_tres",
       options.cloud_nodes ? ",Power" : "");
-  // In networks of their own the daemons may listen everywhere.
+  // In networks of their own the daemons may listen everywhere; only two controllers share one.
   if (!options.networks) text += "CommunicationParameters=NoInAddrAny,NoCtldInAddrAny\n";
+  if (options.networks && options.backup) text += "CommunicationParameters=NoCtldInAddrAny\n";
   if (!options.topology.empty())
     text += fmt::format("TopologyPlugin=topology/{}\n",
                         starts_with(options.topology, "BlockName") ? "block" : "tree");
@@ -289,8 +290,9 @@ int hub_port(const ClusterOptions& options, const std::vector<int>& ports, int h
 }
 
 ControllerHost controller_host(const ClusterOptions& options, bool backup) {
-  if (!backup) return {"ctl1", "127.0.0.2", options.root + "/run/ctl1", "slurmctld.log"};
-  return {"ctl2", "127.0.0.3", options.root + "/run/ctl2", "slurmctld-backup.log"};
+  const auto address = controller_address(options, backup);
+  if (!backup) return {"ctl1", address, options.root + "/run/ctl1", "slurmctld.log"};
+  return {"ctl2", address, options.root + "/run/ctl2", "slurmctld-backup.log"};
 }
 
 std::string staged(const ClusterOptions& options, const std::string& path) {

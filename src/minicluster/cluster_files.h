@@ -38,6 +38,7 @@ struct ClusterOptions {
   // A second slurmctld, slurmctld-backup, that takes over a few seconds after the first fell
   // silent.
   bool backup = false;
+  int controller_timeout_s = 3;  // that few seconds, with a backup
   // For sanitized plugins: slurmctld alone takes its plugins from this stage, and it and healthd
   // load the sanitizers' runtimes first. (slurmstepd could not fork with them.)
   std::string controller_stage;

@@ -17,8 +17,10 @@ std::string network_file(const ClusterOptions& options, const std::string& node)
 
 }  // namespace
 
-std::string controller_address(const ClusterOptions& options) {
-  return options.networks ? fmt::format("{}.1", kNetwork) : kLoopback;
+std::string controller_address(const ClusterOptions& options, bool backup) {
+  if (options.networks) return fmt::format("{}.{}", kNetwork, backup ? 254 : 1);
+  if (!options.backup) return kLoopback;
+  return backup ? "127.0.0.3" : "127.0.0.2";
 }
 
 std::string node_address(const ClusterOptions& options, int number) {
@@ -30,8 +32,8 @@ std::string cable_of(const std::string& node) { return "to-" + node; }
 std::string network_script(const ClusterOptions& options) {
   std::string text = fmt::format(
       "set -e\nPATH=$PATH:/usr/sbin:/sbin\nip link set lo up\nip link add name hub type bridge\n"
-      "ip address add {}.1/24 dev hub\nip link set hub up\n",
-      kNetwork);
+      "ip address add {}/24 dev hub\nip address add {}/24 dev hub\nip link set hub up\n",
+      controller_address(options, false), controller_address(options, true));
   int number = 0;
   for (const auto& node : node_names(options)) {
     const auto file = network_file(options, node);

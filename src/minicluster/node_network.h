@@ -11,8 +11,8 @@
 
 namespace acrf::minicluster {
 
-// What the controller listens on, and the node with this number (from 1).
-std::string controller_address(const ClusterOptions& options);
+// What the controller or its backup listens on, and the node with this number (from 1).
+std::string controller_address(const ClusterOptions& options, bool backup);
 std::string node_address(const ClusterOptions& options, int number);
 
 // A shell script that makes bridge, namespaces and cables; to be run once, inside the space.

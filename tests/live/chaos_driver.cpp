@@ -46,6 +46,8 @@ std::string filled(std::string text, const std::string& root) {
 void ChaosDriver::prepare(ClusterOptions& options) {
   options.nodes = 8;
   options.networks = true;
+  options.backup = true;
+  options.controller_timeout_s = 10;  // longer than slurmctld is ever frozen
   options.slurm_conf +=
       "SchedulerParameters=batch_sched_delay=0,bf_interval=2\n"
       "SlurmdTimeout=15\nMinJobAge=7200\nKillWait=5\nUnkillableStepTimeout=120\n";
@@ -123,20 +125,34 @@ Status ChaosDriver::go_through_plan() {
 
 // Only while slurmctld can answer: the driver would wait for it, and it for the driver.
 Status ChaosDriver::submit(const PlannedJob& job) {
-  while (const auto* away = controller_away())
-    if (const auto waited = wait_until_ms(away->at_ms); !waited) return waited;
+  while (!controller_answers())
+    if (const auto waited = wait_until_ms(now_ms() + kLook.count()); !waited) return waited;
   if (const auto submitted = jobs_.submit(job); !submitted) return submitted;
   note(fmt::format("job {} wants {} nodes{}", jobs_.all().back().id, job.nodes,
                    job.failover ? ", one of them spare" : ""));
   return Done{};
 }
 
-const ChaosDriver::Ending* ChaosDriver::controller_away() const {
-  const auto found = std::find_if(endings_.begin(), endings_.end(), [](const Ending& ending) {
-    return ending.what.kind == Disturbance::kControllerKilled ||
-           ending.what.kind == Disturbance::kControllerFrozen;
+bool ChaosDriver::is_disturbed(std::initializer_list<Disturbance> kinds) const {
+  return std::any_of(endings_.begin(), endings_.end(), [&](const Ending& ending) {
+    return std::find(kinds.begin(), kinds.end(), ending.what.kind) != kinds.end();
   });
-  return found == endings_.end() ? nullptr : &*found;
+}
+
+bool ChaosDriver::controller_answers() const {
+  if (is_disturbed({Disturbance::kControllerKilled, Disturbance::kControllerFrozen})) return false;
+  if (!is_disturbed({Disturbance::kControllerLost})) return true;
+  return takeovers() > takeovers_before_ && !is_disturbed({Disturbance::kBackupKilled});
+}
+
+int ChaosDriver::takeovers() const {
+  constexpr std::string_view kSays = "Running as primary controller";
+  const auto log = read_file(cluster_.path("log/slurmctld-backup.log"));
+  int count = 0;
+  for (auto at = log ? log->find(kSays) : std::string::npos; at != std::string::npos;
+       at = log->find(kSays, at + 1))
+    ++count;
+  return count;
 }
 
 // Looks, and ends what is due, until the plan's time has come; a driver that is late does all of it
@@ -145,8 +161,7 @@ Status ChaosDriver::wait_until_ms(std::int64_t at_ms) {
   Status problem = Done{};
   const auto when = begun_ + milliseconds(at_ms);
   do {
-    const auto now_ms = std::chrono::duration_cast<milliseconds>(Clock::now() - begun_).count();
-    if (problem = end_due(std::min<std::int64_t>(now_ms, at_ms)); !problem) return problem;
+    if (problem = end_due(std::min(now_ms(), at_ms)); !problem) return problem;
     if (problem = serve_people(); !problem) return problem;
     if (problem = look(); !problem) return problem;
     wait_until([&] { return Clock::now() >= when; }, kLook);
@@ -186,11 +201,15 @@ std::optional<std::vector<JobRecord>> ChaosDriver::jobs() const {
 Status ChaosDriver::look() {
   for (const auto& wrong : jobs_.look_at_checkpoints()) complain(wrong);
   look_at_proofs();
-  const bool away = controller_away() != nullptr;
-  const auto ended = cluster_.ended("slurmctld");
-  if (!away && (!ended || ended->has_value()))
-    return Error{ErrorCode::kUnavailable, "slurmctld has ended by itself"};
-  if (away) return Done{};
+  for (const auto& [daemon, killed] :
+       {std::pair{"slurmctld",
+                  is_disturbed({Disturbance::kControllerKilled, Disturbance::kControllerLost})},
+        {"slurmctld-backup", is_disturbed({Disturbance::kBackupKilled})}}) {
+    const auto ended = cluster_.ended(daemon);
+    if (!killed && (!ended || ended->has_value()))
+      return Error{ErrorCode::kUnavailable, std::string(daemon) + " has ended by itself"};
+  }
+  if (!controller_answers()) return Done{};
   if (const auto seen = nodes())
     for (const auto& news : books_.see(*seen, seconds())) note(news);
   return Done{};
@@ -297,6 +316,10 @@ std::vector<std::pair<std::string, int>> ChaosDriver::counts() const {
 
 double ChaosDriver::seconds() const {
   return std::chrono::duration<double>(Clock::now() - begun_).count();
+}
+
+std::int64_t ChaosDriver::now_ms() const {
+  return std::chrono::duration_cast<milliseconds>(Clock::now() - begun_).count();
 }
 
 // With the time of day, as the daemons' logs have it.

@@ -42,6 +42,7 @@ class ChaosDriver {
   };
 
   double seconds() const;
+  std::int64_t now_ms() const;
   Status set_up();
   Status go_through_plan();
   Status wait_until_ms(std::int64_t at_ms);
@@ -49,11 +50,13 @@ class ChaosDriver {
   Status end(const Ending& ending);
   Status end_due(std::int64_t at_ms);
   Status submit(const PlannedJob& job);
-  // The disturbance because of which slurmctld does not answer; null: it does.
-  const Ending* controller_away() const;
+  bool is_disturbed(std::initializer_list<Disturbance> kinds) const;
+  // One of the controllers is there to answer.
+  bool controller_answers() const;
+  int takeovers() const;  // by the backup, so far
 
   // Single disturbances
-  Status kill_controller();
+  Status kill_controller(const std::string& daemon);
   void signal_process(const PlannedDisturbance& what);
   void inject(const std::string& node, const PlannedDisturbance& what);
   void fill_disk(const std::string& node);
@@ -86,7 +89,7 @@ class ChaosDriver {
   std::vector<Ending> endings_;
   std::map<Disturbance, int> done_;
   std::map<std::string, int> boots_, states_, proofs_read_;
-  int restarts_ = 0;
+  int restarts_ = 0, takeovers_before_ = 0;
   std::vector<std::string> wrongs_, timeline_;
 };
 

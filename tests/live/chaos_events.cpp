@@ -28,6 +28,19 @@ bool ends_with_reboot(Disturbance kind) {
   }
 }
 
+bool hits_node(Disturbance kind) {
+  switch (kind) {
+    case Disturbance::kControllerKilled:
+    case Disturbance::kControllerFrozen:
+    case Disturbance::kControllerLost:
+    case Disturbance::kBackupKilled:
+    case Disturbance::kBackupFrozen:
+    case Disturbance::kProcessKilled:
+    case Disturbance::kProcessFrozen: return false;
+    default: return true;
+  }
+}
+
 // Gone by now, perhaps, and its number somebody else's.
 void wake(const std::string& process) {
   const auto pid =
@@ -38,10 +51,11 @@ void wake(const std::string& process) {
 }  // namespace
 
 // A job that slurmctld has not saved is lost with it, with or without ACRF.
-Status ChaosDriver::kill_controller() {
+Status ChaosDriver::kill_controller(const std::string& daemon) {
+  takeovers_before_ = takeovers();
   wait_until([&] { return jobs_.are_saved(); }, std::chrono::seconds(15));
   books_.note_controller_killed(seconds());
-  return cluster_.kill("slurmctld");
+  return cluster_.kill(daemon);
 }
 
 void ChaosDriver::signal_process(const PlannedDisturbance& what) {
@@ -115,7 +129,7 @@ bool ChaosDriver::is_left_to_people(const std::string& node) const {
 Status ChaosDriver::serve_people() {
   for (const auto& node : cluster_.nodes()) {
     const auto replaced = cluster_.path("chaos/replace-" + node);
-    if ((fs::exists(replaced) || is_left_to_people(node)) && !controller_away()) {
+    if ((fs::exists(replaced) || is_left_to_people(node)) && controller_answers()) {
       fs::remove(replaced);
       mend_gpus(node, true);
       books_.note_proof(node, seconds());
@@ -137,9 +151,7 @@ Status ChaosDriver::serve_people() {
 
 Status ChaosDriver::begin(const PlannedDisturbance& what) {
   const auto node = name_of_node(what.node);
-  const bool on_node =
-      what.kind != Disturbance::kControllerKilled && what.kind != Disturbance::kControllerFrozen &&
-      what.kind != Disturbance::kProcessKilled && what.kind != Disturbance::kProcessFrozen;
+  const bool on_node = hits_node(what.kind);
   note(
       fmt::format("{}{}{}", name_of(what.kind), on_node ? " on " + node : "",
                   what.lasts_ms ? fmt::format(" for {:.1f} s", double(what.lasts_ms) / 1000) : ""));
@@ -147,8 +159,11 @@ Status ChaosDriver::begin(const PlannedDisturbance& what) {
   if (what.lasts_ms && what.kind != Disturbance::kProcessFrozen)
     endings_.push_back({what.at_ms + what.lasts_ms, what, ""});
   switch (what.kind) {
-    case Disturbance::kControllerKilled: return kill_controller();
+    case Disturbance::kControllerKilled:
+    case Disturbance::kControllerLost: return kill_controller("slurmctld");
     case Disturbance::kControllerFrozen: return cluster_.signal("slurmctld", SIGSTOP);
+    case Disturbance::kBackupKilled: return kill_controller("slurmctld-backup");
+    case Disturbance::kBackupFrozen: return cluster_.signal("slurmctld-backup", SIGSTOP);
     case Disturbance::kSlurmdKilled: return cluster_.kill("slurmd-" + node);
     case Disturbance::kSlurmdFrozen: return cluster_.signal("slurmd-" + node, SIGSTOP);
     case Disturbance::kHealthdKilled: return cluster_.kill("healthd-" + node);
@@ -172,10 +187,13 @@ Status ChaosDriver::begin(const PlannedDisturbance& what) {
 Status ChaosDriver::end(const Ending& ending) {
   const auto node = name_of_node(ending.what.node);
   note(fmt::format("end of: {}{}", name_of(ending.what.kind),
-                   ending.process.empty() ? " " + node : ""));
+                   hits_node(ending.what.kind) ? " on " + node : ""));
   switch (ending.what.kind) {
-    case Disturbance::kControllerKilled: return cluster_.start_slurmctld();
+    case Disturbance::kControllerKilled:
+    case Disturbance::kControllerLost: return cluster_.start_slurmctld();
     case Disturbance::kControllerFrozen: return cluster_.signal("slurmctld", SIGCONT);
+    case Disturbance::kBackupKilled: return cluster_.start_backup();
+    case Disturbance::kBackupFrozen: return cluster_.signal("slurmctld-backup", SIGCONT);
     case Disturbance::kSlurmdKilled: return cluster_.start_slurmd(node);
     case Disturbance::kSlurmdFrozen: return cluster_.signal("slurmd-" + node, SIGCONT);
     case Disturbance::kHealthdKilled: return cluster_.start_healthd(node);

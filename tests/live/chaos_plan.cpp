@@ -18,7 +18,10 @@ struct Row {
 // As in a deck of cards, every kind has its turn within half a minute.
 constexpr Row kRows[] = {
     {Disturbance::kControllerKilled, "slurmctld killed", 1, 100, 3000},
-    {Disturbance::kControllerFrozen, "slurmctld frozen", 1, 500, 8000},
+    {Disturbance::kControllerFrozen, "slurmctld frozen", 1, 500, 5000},
+    {Disturbance::kControllerLost, "slurmctld lost", 1, 20000, 26000},
+    {Disturbance::kBackupKilled, "backup slurmctld killed", 1, 100, 8000},
+    {Disturbance::kBackupFrozen, "backup slurmctld frozen", 1, 500, 5000},
     {Disturbance::kSlurmdKilled, "slurmd killed", 2, 100, 8000},
     {Disturbance::kSlurmdFrozen, "slurmd frozen", 1, 500, 20000},
     {Disturbance::kHealthdKilled, "healthd killed", 2, 100, 6000},
@@ -34,7 +37,8 @@ constexpr Row kRows[] = {
 };
 
 constexpr int kLeastGap_ms = 700, kMostGap_ms = 1900;
-constexpr int kCalm_ms = 5000;  // between two disturbances of slurmctld
+constexpr int kCalm_ms = 5000;      // between two disturbances of slurmctld
+constexpr int kBacklog_ms = 45000;  // of those; more are left out
 constexpr int kNodeCalm_ms = 1000;
 
 const Row& row_of(Disturbance kind) {
@@ -52,8 +56,11 @@ void shuffle(std::vector<T>& cards, Random& random) {
     std::swap(cards[left - 1], cards[static_cast<std::size_t>(random.below(int(left)))]);
 }
 
-bool hits_controller(Disturbance kind) {
-  return kind == Disturbance::kControllerKilled || kind == Disturbance::kControllerFrozen;
+// One by one: of two controllers, one that was frozen must not wake up to find that the other has
+// taken over, which Slurm does not survive. A backup that is killed can't.
+bool hits_controllers(Disturbance kind) {
+  return kind == Disturbance::kControllerKilled || kind == Disturbance::kControllerFrozen ||
+         kind == Disturbance::kControllerLost || kind == Disturbance::kBackupFrozen;
 }
 
 // Takes a daemon, the cable or the disk of one node: not while another does.
@@ -115,9 +122,10 @@ class Planner {
     next.lasts_ms = between(random_, row.least_ms, row.most_ms);
     next.node = random_.below(int(free_ms_.size()));
     next.pick = static_cast<unsigned>(random_.below(1 << 20));
-    if (hits_controller(kind)) next.at_ms = std::max(now_ms_, controller_free_ms_);  // one by one
-    if (next.at_ms >= end_ms_) return;
-    if (hits_controller(kind)) controller_free_ms_ = next.at_ms + next.lasts_ms + kCalm_ms;
+    if (hits_controllers(kind)) next.at_ms = std::max(now_ms_, controllers_free_ms_);
+    if (next.at_ms >= std::min(end_ms_, now_ms_ + kBacklog_ms)) return;
+    if (hits_controllers(kind)) controllers_free_ms_ = next.at_ms + next.lasts_ms + kCalm_ms;
+    if (kind == Disturbance::kBackupKilled && !take(backup_free_ms_, next.lasts_ms)) return;
     if (occupies_node(kind) && !find_free_node(next)) return;
     plan_.disturbances.push_back(next);
   }
@@ -137,7 +145,7 @@ class Planner {
   }
 
   Random random_;
-  std::int64_t end_ms_, now_ms_ = 1000, controller_free_ms_ = 0;
+  std::int64_t end_ms_, now_ms_ = 1000, controllers_free_ms_ = 0, backup_free_ms_ = 0;
   std::vector<std::int64_t> free_ms_;  // by node, when it is left alone again
   ChaosPlan plan_;
 };

@@ -13,6 +13,9 @@ namespace acrf::minicluster {
 enum class Disturbance : int {
   kControllerKilled,
   kControllerFrozen,
+  kControllerLost,  // killed for so long that the backup takes over
+  kBackupKilled,
+  kBackupFrozen,
   kSlurmdKilled,
   kSlurmdFrozen,
   kHealthdKilled,
