@@ -3,9 +3,11 @@
 // each kind of fault, on a live cluster; the measurement behind `contrib/bench recover`. Each rank
 // holds a lock on a file of its own while it lives, so that two runs of a job at once show; a job
 // that does not begin from its newest complete checkpoint, or comes to no end after its recovery,
-// is lost.
+// is lost. Several clusters, each in a process of its own, share out the kinds.
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -15,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "brakes_off.h"
+#include "common/file.h"
 #include "core/text.h"
 #include "minicluster/cluster.h"
 #include "minicluster/fault_run.h"
@@ -176,20 +179,21 @@ class Bench {
 using Fault = std::function<double(Bench&, Victim&)>;
 struct Kind {
   const char* name;
-  int share;  // of all faults, in percent
+  int share;    // of all faults, in percent
+  int usual_s;  // that one takes, from the job's start to the node's return
   Fault fault;
 };
 
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = {
-      {"gpu_lost", 20, &Bench::gpu_lost},
-      {"hung_slurmd", 12, &Bench::hung_slurmd},
-      {"node_killed", 12, &Bench::node_killed},
-      {"ignores_term", 12, &Bench::ignores_term},
-      {"during_start", 12, &Bench::during_start},
-      {"during_completion", 8, &Bench::during_completion},
-      {"two_nodes", 12, &Bench::two_nodes},
-      {"second_fault", 12, &Bench::again},
+      {"gpu_lost", 20, 7, &Bench::gpu_lost},
+      {"hung_slurmd", 12, 9, &Bench::hung_slurmd},
+      {"node_killed", 12, 22, &Bench::node_killed},
+      {"ignores_term", 12, 9, &Bench::ignores_term},
+      {"during_start", 12, 7, &Bench::during_start},
+      {"during_completion", 8, 6, &Bench::during_completion},
+      {"two_nodes", 12, 8, &Bench::two_nodes},
+      {"second_fault", 12, 12, &Bench::again},
   };
   return all;
 }
@@ -232,36 +236,100 @@ int fail(const Error& error) {
   return EXIT_FAILURE;
 }
 
-int run(const std::string& root, int faults, const std::string& only, bool with_stock) {
+struct Work {
+  Kind kind;
+  int count;
+};
+
+// One cluster and what is measured on it, in a process of its own; its rows go into a file.
+Status measure_lane(const std::string& root, const std::vector<Work>& lane) {
   ClusterOptions options;
   options.root = root;
   options.acrf_conf = kBrakesOff;
   auto cluster = Cluster::start(options);
-  if (!cluster) return fail(cluster.error());
-  fmt::print("{:<18} {:>4} {:>8} {:>8} {:>8} {:>5} {:>6}\n", "kind", "n", "p50_s", "p99_s", "max_s",
-             "lost", "twice");
+  if (!cluster) return cluster.error();
   auto rows = nlohmann::json::array();
-  Row all{"all", {}, 0, 0, 0};
   int number = 0;
+  for (const auto& work : lane) {
+    const auto row = measure(**cluster, work.kind, work.count, number);
+    if (!row) return row.error();
+    rows.push_back({row->kind, row->times, row->n, row->lost, row->twice});
+    if (const auto saved = write_file(root + ".rows", rows.dump()); !saved) return saved;
+  }
+  return Done{};
+}
+
+Result<std::vector<Row>> rows_of_lane(const std::string& root) {
+  const auto text = read_file(root + ".rows");
+  if (!text) return text.error();
+  std::vector<Row> rows;
+  for (const auto& row : nlohmann::json::parse(*text))
+    rows.push_back({row[0], row[1], row[2], row[3], row[4]});
+  return rows;
+}
+
+// Kinds go to the lane with the least to do; stock Slurm, which mostly waits, has its own.
+std::vector<std::vector<Work>> lanes_for(int faults, int lanes, const std::string& only,
+                                         bool with_stock) {
+  std::vector<std::vector<Work>> all(std::size_t(lanes), std::vector<Work>{});
+  std::vector<int> load(std::size_t(lanes), 0);
   for (const auto& kind : kinds()) {
     if (!only.empty() && only != kind.name) continue;
-    const auto row = measure(**cluster, kind, (faults * kind.share + 99) / 100, number);
-    if (!row) return fail(row.error());
-    show(*row, rows);
-    if (row->kind != "node_killed")
-      all.times.insert(all.times.end(), row->times.begin(), row->times.end());
-    all.n += row->n;
-    all.lost += row->lost;
-    all.twice += row->twice;
+    const int count = (faults * kind.share + 99) / 100;
+    const auto least = std::min_element(load.begin(), load.end());
+    *least += count * kind.usual_s;
+    all[std::size_t(least - load.begin())].push_back({kind, count});
   }
-  // What counts from the death of a node has a limit of its own.
-  show(all, rows);
-  if (with_stock) {
-    const auto row = measure(**cluster, {"stock", 0, &Bench::stock}, 1, number);
-    if (!row) return fail(row.error());
-    show(*row, rows);
+  std::erase_if(all, [](const auto& lane) { return lane.empty(); });
+  if (with_stock) all.push_back({{{"stock", 0, 0, &Bench::stock}, 1}});
+  return all;
+}
+
+Result<std::vector<Row>> measure_all(const std::string& root,
+                                     const std::vector<std::vector<Work>>& lanes) {
+  std::vector<pid_t> processes;
+  const auto root_of = [&](std::size_t lane) { return fmt::format("{}-{}", root, lane); };
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+    std::fflush(nullptr);
+    processes.push_back(::fork());
+    if (processes.back() != 0) continue;
+    const auto measured = measure_lane(root_of(lane), lanes[lane]);
+    std::exit(measured ? EXIT_SUCCESS : fail(measured.error()));
   }
-  fmt::print("{}\n", rows.dump());
+  bool good = true;
+  for (const auto process : processes) {
+    int status = 0;
+    good &= process > 0 && ::waitpid(process, &status, 0) == process && status == 0;
+  }
+  if (!good) return Error{ErrorCode::kUnavailable, "a cluster's measurements came to no end"};
+  std::vector<Row> all;
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+    auto rows = rows_of_lane(root_of(lane));
+    if (!rows) return rows.error();
+    all.insert(all.end(), rows->begin(), rows->end());
+  }
+  return all;
+}
+
+int run(const std::string& root, const std::vector<std::vector<Work>>& lanes) {
+  const auto rows = measure_all(root, lanes);
+  if (!rows) return fail(rows.error());
+  fmt::print("{:<18} {:>4} {:>8} {:>8} {:>8} {:>5} {:>6}\n", "kind", "n", "p50_s", "p99_s", "max_s",
+             "lost", "twice");
+  auto json = nlohmann::json::array();
+  Row all{"all", {}, 0, 0, 0};
+  for (const auto& row : *rows) {
+    show(row, json);
+    if (row.kind == "stock") continue;
+    // What counts from the death of a node has a limit of its own.
+    if (row.kind != "node_killed")
+      all.times.insert(all.times.end(), row.times.begin(), row.times.end());
+    all.n += row.n;
+    all.lost += row.lost;
+    all.twice += row.twice;
+  }
+  show(all, json);
+  fmt::print("{}\n", json.dump());
   return all.lost + all.twice == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -272,12 +340,15 @@ int main(int argc, char** argv) {
   std::string root;
   int faults = 200;
   std::string only;
+  int lanes = 2;
   bool with_stock = true;
   CLI::App app("Measures recovery from faults on a private Slurm cluster.", "acrf-recover");
   app.add_option("--root", root, "the cluster's own directory")->required();
   app.add_option("--faults", faults, "faults in all (default: 200)")->check(CLI::Range(1, 10000));
+  app.add_option("--clusters", lanes, "that are measured on side by side (default: 2)")
+      ->check(CLI::Range(1, 16));
   app.add_option("--kind", only, "only faults of this kind");
   app.add_flag("--stock,!--no-stock", with_stock, "also Slurm's own requeue, once (default)");
   CLI11_PARSE(app, argc, argv);
-  return acrf::perf::run(root, faults, only, with_stock);
+  return acrf::perf::run(root, acrf::perf::lanes_for(faults, lanes, only, with_stock));
 }
