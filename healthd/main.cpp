@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "acrf_config.h"
+#include "actions/newest_checkpoint.h"
 #include "check_cache.h"
 #include "common/config_file.h"
 #include "common/host_name.h"
@@ -43,6 +44,7 @@ struct Options {
   NodePaths node_paths;
   std::string memory;
   std::string file_system_probe;
+  std::vector<std::string> newest_checkpoint;  // user, format, directory
   int check_timeout_s = 0;
   std::vector<std::string> check_program;
 };
@@ -127,6 +129,8 @@ std::optional<int> run_worker(const Options& options) {
   if (options.slurmd_probe) return run_slurmd_probe();
   if (options.job_probe) return run_job_probe(paths);
   if (!options.file_system_probe.empty()) return run_file_system_probe(options.file_system_probe);
+  if (options.newest_checkpoint.size() == 3)
+    return run_newest_checkpoint(options.newest_checkpoint);
   if (options.check_timeout_s > 0)
     return run_check_worker(options.check_program, options.check_timeout_s, options.node);
   return std::nullopt;
@@ -176,6 +180,7 @@ int main(int argc, char** argv) {
   app.add_option("--memory", options.memory)->group("");
   app.add_option("--gres-conf", options.node_paths.gres_conf)->group("");
   app.add_option("--fs-probe", options.file_system_probe)->group("");
+  app.add_option("--newest-checkpoint", options.newest_checkpoint)->expected(3)->group("");
   app.add_option("--run-check", options.check_timeout_s)->group("");
   app.add_option("program", options.check_program)->group("");
   app.set_version_flag("-V,--version", std::string("acrf-healthd ") + ACRF_VERSION);

@@ -49,6 +49,7 @@ Responder::Responder(Parts parts, CaseStore cases)
                    [this](int milliseconds) { return pause(milliseconds); }),
       repair_({parts_.config, slurm_, containment_, parts_.audit, parts_.signs, parts_.tell_case},
               std::move(cases), parts_.node, parts_.boot_id),
+      last_checkpoint_(parts_.config, slurm_, parts_.audit, parts_.node),
       stand_in_(slurm_, parts_.audit),
       neighbourhood_(parts_.config, slurm_, parts_.node, parts_.when_neighbours_found),
       thread_([this] { run(); }) {}
@@ -367,6 +368,11 @@ Responder::Round Responder::recover_jobs(Active& active) {
     const JobStep step = plan_job(incident, job);
     if (step == JobStep::kLeave || active.refused.contains(job.id)) continue;
     if (!holds_part(incident, job)) continue;
+    if (last_checkpoint_.holds_back(active.incident, job,
+                                    [this](const Incident& changed) { save(changed); })) {
+      round = Round::kActed;
+      continue;
+    }
     if (!requeue(active, job, step == JobStep::kRequeueHeld)) continue;
     round = Round::kActed;
     leaving.insert(job.id);

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "actions/containment.h"
+#include "actions/last_checkpoint.h"
 #include "actions/neighbourhood.h"
 #include "actions/repair.h"
 #include "actions/slurmd_stand_in.h"
@@ -119,6 +120,7 @@ class Responder {
   SlurmClient slurm_;
   Containment containment_;
   Repair repair_;
+  LastCheckpoint last_checkpoint_;
   SlurmdStandIn stand_in_;
   Neighbourhood neighbourhood_;
   Clock::time_point own_look_due_ = Clock::time_point::max();

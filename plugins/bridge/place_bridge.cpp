@@ -15,6 +15,7 @@
 #include "core/policy.h"
 #include "core/replicas.h"
 #include "core/requeue_budget.h"
+#include "core/run_history.h"
 
 struct acrf_placer {
   acrf_placer(acrf::Topology tree, int node_cnt)
@@ -167,9 +168,14 @@ int acrf_node_health(const char* comment, acrf_node_t* node) {
 
 int acrf_failed_nodes(const char* comment, char* names, std::size_t size) {
   return guarded(-1, nullptr, 0, [&] {
+    const std::string_view text = comment ? comment : "";
     std::string list;
-    for (const auto& failure : acrf::find_requeue_count(comment ? comment : "").failures)
-      list += (list.empty() ? "" : ",") + failure.node;
+    const auto add = [&list](const std::string& node) {
+      if (!node.empty()) list += (list.empty() ? "" : ",") + node;
+    };
+    for (const auto& failure : acrf::find_requeue_count(text).failures) add(failure.node);
+    for (const auto& run : acrf::find_run_history(text).runs)
+      if (run.cause == acrf::RequeueCause::kNode) add(run.node);
     if (list.empty() || list.size() >= size) return -1;
     std::snprintf(names, size, "%s", list.c_str());
     return 0;

@@ -52,8 +52,8 @@ typedef struct {
 extern int acrf_node_health(const char *comment, acrf_node_t *node);
 
 /*
- * The nodes on which the job's program failed, by the job's admin comment:
- * names with commas between. RET 0, or -1 when there are none
+ * The nodes on which the job's program failed, or which failed under it or could
+ * not launch it, by the job's admin comment: names with commas between. RET 0, or -1 when there are none
  */
 extern int acrf_failed_nodes(const char *comment, char *names, size_t size);
 

@@ -4,7 +4,6 @@
 #include <pwd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +14,7 @@
 
 #include "common/checkpoint_resume.h"
 #include "common/config_file.h"
+#include "common/signal_name.h"
 #include "common/topology_file.h"
 #include "core/hostlist.h"
 #include "core/job_array.h"
@@ -78,16 +78,6 @@ acrf::GivenOptions given_options(const char* const values[ACRF_OPTION_CNT]) {
 
 char* copy_text(std::string_view text) { return ::strndup(text.data(), text.size()); }
 
-// Of the names that CheckpointSignal may have.
-int signal_number(std::string_view name) {
-  constexpr std::pair<std::string_view, int> kSignals[] = {{"USR1", SIGUSR1}, {"USR2", SIGUSR2},
-                                                           {"TERM", SIGTERM}, {"INT", SIGINT},
-                                                           {"HUP", SIGHUP},   {"CONT", SIGCONT}};
-  for (const auto& [known, number] : kSignals)
-    if (known == name) return number;
-  return 0;
-}
-
 double cost_of(const acrf::JobPolicy& policy) {
   return policy.checkpoint_cost_s > 0 ? policy.checkpoint_cost_s : acrf::kAssumedCheckpointCost_s;
 }
@@ -100,7 +90,8 @@ void fill_in(const acrf::Config& config, const acrf::JobFacts& job,
   to->requeue = policy.comes_back();
   to->append_output = resolved.append_output;
   if (resolved.signal_before_end && config.checkpoint_signal_time_s > 0) {
-    to->signal = signal_number(config.checkpoint_signal);
+    to->signal = acrf::signal_number(policy.checkpoint_signal.empty() ? config.checkpoint_signal
+                                                                      : policy.checkpoint_signal);
     to->signal_time_s = config.checkpoint_signal_time_s;
   }
   if (const auto& interval = policy.checkpoint_interval)
@@ -321,8 +312,13 @@ int acrf_site_kill_wait_s(const acrf_site_t* site) { return site->config.requeue
 int acrf_site_requeues_per_minute(const acrf_site_t* site) {
   return site->config.requeues_per_minute;
 }
+int acrf_site_suspect_time_s(const acrf_site_t* site) { return site->config.suspect_time_s; }
+int acrf_site_suspects_per_user(const acrf_site_t* site) { return site->config.suspects_per_user; }
+int acrf_site_enforces(const acrf_site_t* site) {
+  return site->config.mode == acrf::Mode::kEnforce;
+}
 int acrf_site_retries(const acrf_site_t* site) {
-  return site->config.mode == acrf::Mode::kEnforce && site->config.max_application_requeues > 0;
+  return acrf_site_enforces(site) && site->config.max_application_requeues > 0;
 }
 
 int acrf_newest_checkpoint(const char* dir, const char* format, std::uint32_t job_id,

@@ -18,7 +18,7 @@ extern "C" {
 #define ACRF_POLICY_ENV "ACRF_POLICY="
 
 /* The --acrf-* options; texts that live as long as the plugin */
-#define ACRF_OPTION_CNT 11
+#define ACRF_OPTION_CNT 13
 typedef struct {
 	const char *name;	/* without "--acrf-" */
 	const char *argument;
@@ -51,6 +51,11 @@ extern void acrf_site_free(acrf_site_t *site);
 extern int acrf_site_kill_wait_s(const acrf_site_t *site);
 /* 0: no limit */
 extern int acrf_site_requeues_per_minute(const acrf_site_t *site);
+/* 0: nobody becomes a suspect by what a job says */
+extern int acrf_site_suspect_time_s(const acrf_site_t *site);
+extern int acrf_site_suspects_per_user(const acrf_site_t *site);
+/* Mode=enforce */
+extern int acrf_site_enforces(const acrf_site_t *site);
 /* Programs that fail are requeued now and then */
 extern int acrf_site_retries(const acrf_site_t *site);
 

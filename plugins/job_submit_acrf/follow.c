@@ -3,11 +3,14 @@
 
 #include <sys/wait.h>
 
+#include "plugins/job_submit_acrf/cause.h"
 #include "plugins/job_submit_acrf/drained.h"
+#include "plugins/job_submit_acrf/failed_launch.h"
 #include "plugins/job_submit_acrf/send_signal.h"
 #include "plugins/policy_token.h"
 
 #define RELEASE_AFTER_KILL_S 2
+#define KILL_ON_ITS_WAY_S 0.3	/* until slurmctld counts its message */
 #define SCRIPT_AFTER_STEPS_S 1.5 /* an srun that is killed can't be told of it */
 #define VERDICT_WAIT_S 15	/* for a fault of the hardware to show */
 #define VERDICT_LATE_S 300	/* older failures are left alone */
@@ -68,25 +71,6 @@ static bool _is_held_by_requeue(job_record_t *job_ptr)
 	return (held == lifetime) || (held == lifetime + 1);
 }
 
-static bool _is_down(node_record_t *node_ptr)
-{
-	return IS_NODE_DOWN(node_ptr) || IS_NODE_NO_RESPOND(node_ptr);
-}
-
-/* The first of the nodes of which this is true; NULL: none */
-static node_record_t *_find_node(bitstr_t *nodes,
-				 bool (*is_it)(node_record_t *))
-{
-	if (!nodes || (bit_size(nodes) != node_record_count))
-		return NULL;
-	for (bitoff_t i = bit_ffs(nodes), last = bit_fls(nodes);
-	     (i >= 0) && (i <= last); i++)
-		if (bit_test(nodes, i) && node_record_table_ptr[i] &&
-		    (!is_it || is_it(node_record_table_ptr[i])))
-			return node_record_table_ptr[i];
-	return NULL;
-}
-
 static bool _is_gone(node_record_t *node_ptr)
 {
 	return drained_by_acrf(node_ptr) && IS_NODE_NO_RESPOND(node_ptr);
@@ -103,7 +87,7 @@ static void _end_on_gone_nodes(job_record_t *job_ptr)
 
 	for (int i = 0; i < node_record_count; i++) {
 		if (!IS_JOB_COMPLETING(job_ptr) ||
-		    !(node_ptr = _find_node(job_ptr->node_bitmap_cg, _is_gone)))
+		    !(node_ptr = find_node(job_ptr->node_bitmap_cg, _is_gone)))
 			return;
 		info("job_submit/acrf: %pJ no longer waits for node %s, which does not respond",
 		     job_ptr, node_ptr->name);
@@ -113,9 +97,37 @@ static void _end_on_gone_nodes(job_record_t *job_ptr)
 
 static bool _on_node_drained_by_acrf(job_record_t *job_ptr)
 {
-	return _find_node(job_ptr->node_bitmap, drained_by_acrf) != NULL;
+	return find_node(job_ptr->node_bitmap, drained_by_acrf) != NULL;
 }
 
+static bool _may_get_next_run(node_record_t *node_ptr)
+{
+	return !drained_by_acrf(node_ptr);
+}
+
+/* Kill what the job has on the nodes of which this is true. RET how many */
+static int _kill_on(job_record_t *job_ptr, bool (*is_it)(node_record_t *),
+		    bool script)
+{
+	bitstr_t *nodes = bit_copy(job_ptr->node_bitmap_cg);
+	int cnt;
+
+	for (bitoff_t i = bit_ffs(nodes), last = bit_fls(nodes);
+	     (i >= 0) && (i <= last); i++)
+		if (bit_test(nodes, i) && (!node_record_table_ptr[i] ||
+					   !is_it(node_record_table_ptr[i])))
+			bit_clear(nodes, i);
+	if ((cnt = bit_set_count(nodes)))
+		send_signal(job_ptr, nodes,
+			    script ? KILL_FULL_JOB : KILL_STEPS_ONLY, SIGKILL);
+	FREE_NULL_BITMAP(nodes);
+	return cnt;
+}
+
+/*
+ * Two messages: one for a node that hangs is under way for long, and does not
+ * matter, since its node gets no job
+ */
 static void _kill_stubborn(job_record_t *job_ptr, follow_t *follow)
 {
 	bool script = follow->killed.tv_sec;
@@ -127,8 +139,9 @@ static void _kill_stubborn(job_record_t *job_ptr, follow_t *follow)
 		return;
 	info("job_submit/acrf: killing %s of %pJ, which is still ending on a node that ACRF drained",
 	     script ? "the script" : "the steps", job_ptr);
-	send_signal(job_ptr, job_ptr->node_bitmap_cg,
-		    script ? KILL_FULL_JOB : KILL_STEPS_ONLY, SIGKILL);
+	_kill_on(job_ptr, drained_by_acrf, script);
+	if (_kill_on(job_ptr, _may_get_next_run, script))
+		follow->kill_may_be_late = true;
 	follow->script_killed = script;
 	clock_gettime(CLOCK_MONOTONIC, &follow->killed);
 }
@@ -158,13 +171,25 @@ static bool _take_turn(pace_t *pace, int per_minute)
 	return true;
 }
 
+/* slurmctld has no message under way, of whatever kind: the kills arrived */
+static bool _kills_have_arrived(follow_t *follow)
+{
+	double since = seconds_since(&follow->killed);
+
+	return !follow->kill_may_be_late || (since >= RELEASE_AFTER_KILL_S) ||
+	       ((since >= KILL_ON_ITS_WAY_S) && !get_agent_count() &&
+		!retry_list_size());
+}
+
 static bool _release(job_record_t *job_ptr, follow_t *follow, time_t now,
 		     const acrf_site_t *site, pace_t *pace)
 {
 	if ((now <= job_ptr->details->submit_time) ||
-	    (seconds_since(&follow->killed) < RELEASE_AFTER_KILL_S) ||
+	    !_kills_have_arrived(follow) ||
 	    !_take_turn(pace, acrf_site_requeues_per_minute(site)))
 		return false;
+	if (acrf_site_enforces(site) && failed_launch_holds(job_ptr))
+		failed_launch_lift(job_ptr);
 	_set_begin_time(job_ptr, now, follow->wait_s);
 	if (!follow->wait_s && (job_ptr->state_reason == WAIT_TIME)) {
 		job_ptr->state_reason = WAIT_NO_REASON;
@@ -174,26 +199,6 @@ static bool _release(job_record_t *job_ptr, follow_t *follow, time_t now,
 	info("job_submit/acrf: released %pJ, restart %u, to start in %d s",
 	     job_ptr, job_ptr->restart_cnt, follow->wait_s);
 	return true;
-}
-
-/*
- * Why the job was requeued, as far as its record and its nodes tell. A program
- * that failed and was requeued without ACRF was so by a person or by
- * RequeueExit, whose business it is. Slurm leaves no trace of a preemption:
- * where jobs are requeued for it, it is the explanation for what has no other.
- */
-static acrf_cause_t _cause(job_record_t *job_ptr, bitstr_t *nodes)
-{
-	if (_find_node(nodes, drained_by_acrf))
-		return ACRF_HARDWARE;
-	if (_find_node(nodes, _is_down))
-		return ACRF_NODE;
-	if (job_ptr->exit_code)
-		return ACRF_OTHER;
-	if (job_ptr->preempt_time ||
-	    (slurm_conf.preempt_mode & PREEMPT_MODE_REQUEUE))
-		return ACRF_PREEMPTION;
-	return ACRF_OTHER;
 }
 
 static int _exit_status(job_record_t *job_ptr)
@@ -214,17 +219,6 @@ static void _hold(job_record_t *job_ptr, const char *reason)
 	info("job_submit/acrf: held %pJ: %s", job_ptr, reason);
 }
 
-/* The node that is to blame, or for a program the first of them */
-static const char *_blamed(bitstr_t *nodes, acrf_cause_t cause)
-{
-	node_record_t *node_ptr =
-		(cause == ACRF_HARDWARE) ? _find_node(nodes, drained_by_acrf) :
-		(cause == ACRF_NODE) ? _find_node(nodes, _is_down) :
-		(cause == ACRF_APPLICATION) ? _find_node(nodes, NULL) : NULL;
-
-	return node_ptr ? node_ptr->name : NULL;
-}
-
 /*
  * Count the requeue of a job that ran on these nodes, and hold the job if it
  * has used up its budget. RET seconds it is to wait
@@ -237,7 +231,7 @@ static int _count(job_record_t *job_ptr, const acrf_site_t *site,
 		.submitted = last->submitted,
 		.started = last->started,
 		.ended = ended ? ended : job_ptr->details->submit_time,
-		.node = _blamed(nodes, cause),
+		.node = requeue_blamed(job_ptr, nodes, cause),
 	};
 	acrf_requeue_t requeue;
 	int wait_s = 0;
@@ -313,7 +307,7 @@ static follow_result_t _retry(job_record_t *job_ptr, follow_t *follow,
 		return FOLLOW_ON;
 	FREE_NULL_BITMAP(follow->run.nodes);
 	follow->run.nodes = _ended_on(job_ptr);
-	if (_find_node(follow->run.nodes, drained_by_acrf))
+	if (find_node(follow->run.nodes, drained_by_acrf))
 		return FOLLOW_LEFT;	/* acrf-healthd's case */
 	if (job_requeue(slurm_conf.slurm_user_id, job_ptr->job_id, NULL, false,
 			0) || !IS_JOB_PENDING(job_ptr))
@@ -374,7 +368,7 @@ extern follow_result_t follow_step(follow_t *follow, const acrf_site_t *site,
 
 		follow->wait_s = _count(job_ptr, site, &follow->run,
 					job_ptr->end_time, nodes,
-					_cause(job_ptr, nodes), 0);
+					requeue_cause(job_ptr, nodes), 0);
 		follow->counted = true;
 	}
 	if (_is_unfinished(job_ptr))

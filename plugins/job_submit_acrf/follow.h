@@ -44,6 +44,7 @@ typedef struct {
 	struct timespec seen;	/* when this restart was first seen */
 	struct timespec killed;	/* last message; 0: none */
 	bool script_killed;	/* after its steps */
+	bool kill_may_be_late;	/* and hit the next run, if that starts soon */
 	bool counted;
 	int wait_s;		/* after the release: back-off */
 	last_run_t run;		/* the last one; nodes NULL: not known */

@@ -391,7 +391,7 @@ static void _keep_words(job_desc_msg_t *job_desc, job_record_t *job_ptr)
 {
 	static const char *const prefixes[] = {
 		"acrf:policy=", "acrf-avoid:", "acrf-requeues:",
-		ACRF_LOST_WORD,
+		"acrf-runs:", "acrf-verdicts:", ACRF_LOST_WORD,
 	};
 	char *words, *save = NULL;
 

@@ -20,6 +20,7 @@
 #include "plugins/job_submit_acrf/last_nodes.h"
 #include "plugins/job_submit_acrf/losses.h"
 #include "plugins/job_submit_acrf/site.h"
+#include "plugins/job_submit_acrf/suspects.h"
 
 #define RELEASE_SCAN_MS 500
 #define RELEASE_FOLLOW_MS 100
@@ -58,8 +59,8 @@ static int _find_followed(void *x, void *key)
 typedef struct {
 	release_t *release;
 	const acrf_site_t *site;
-	uint32_t *losing;	/* job ids */
-	int losing_cnt;
+	uint32_t *telling;	/* ids of jobs about whose nodes there is news */
+	int telling_cnt;
 	bool started;		/* a run not seen before */
 } scan_t;
 
@@ -80,10 +81,10 @@ static int _consider(void *x, void *arg)
 		follow = follow_create(job_ptr, last);
 	/* `last` goes */
 	scan->started |= last_nodes_note(release->last_nodes, job_ptr);
-	if (losses_changed(job_ptr)) {
-		xrecalloc(scan->losing, scan->losing_cnt + 1,
-			  sizeof(*scan->losing));
-		scan->losing[scan->losing_cnt++] = job_ptr->job_id;
+	if (losses_changed(job_ptr) || suspects_named(job_ptr, scan->site)) {
+		xrecalloc(scan->telling, scan->telling_cnt + 1,
+			  sizeof(*scan->telling));
+		scan->telling[scan->telling_cnt++] = job_ptr->job_id;
 	}
 	if (!follow)
 		return 0;
@@ -143,20 +144,25 @@ static void _unlock(release_t *release, slurmctld_lock_t locks)
 	_set_in_lock(release, false);
 }
 
-static void _write_losses(release_t *release, scan_t *scan)
+static void _write_news(release_t *release, scan_t *scan)
 {
-	slurmctld_lock_t locks = { .job = WRITE_LOCK, .node = READ_LOCK };
+	slurmctld_lock_t locks = { .job = WRITE_LOCK, .node = WRITE_LOCK };
+	const acrf_site_t *site;
 
-	if (scan->losing_cnt && _lock(release, locks)) {
-		for (int i = 0; i < scan->losing_cnt; i++) {
-			job_record_t *job_ptr = find_job_record(scan->losing[i]);
+	if (scan->telling_cnt && _lock(release, locks)) {
+		site = site_lock();
+		for (int i = 0; site && (i < scan->telling_cnt); i++) {
+			job_record_t *job_ptr = find_job_record(scan->telling[i]);
 
-			if (job_ptr)
-				losses_write(job_ptr);
+			if (!job_ptr)
+				continue;
+			losses_write(job_ptr);
+			suspects_write(job_ptr, site);
 		}
+		site_unlock();
 		_unlock(release, locks);
 	}
-	xfree(scan->losing);
+	xfree(scan->telling);
 }
 
 static void _scan(release_t *release)
@@ -188,7 +194,7 @@ static void _scan(release_t *release)
 	/* Backfill does not: a slurmctld that is killed would have forgotten it */
 	if (scan.started)
 		schedule_job_save();
-	_write_losses(release, &scan);
+	_write_news(release, &scan);
 }
 
 /* As in _scan(), the second of the last look is looked at once more */
@@ -218,11 +224,12 @@ static int _scan_ms(release_t *release)
 
 static void _look_at_nodes(release_t *release)
 {
-	slurmctld_lock_t locks = { .node = READ_LOCK };
+	slurmctld_lock_t locks = { .node = WRITE_LOCK };
 
 	if (!_lock(release, locks))
 		return;
 	history_look();
+	suspects_expire();
 	_unlock(release, locks);
 }
 

@@ -62,6 +62,9 @@ Incident parse_incident(const json& record) {
   incident.node_gpus = record.value("node_gpus", 0);
   if (record.contains("quarantined_gpu"))
     incident.quarantined_gpu = record.at("quarantined_gpu").get<int>();
+  for (const auto& order : record.value("last_checkpoints", json::array()))
+    incident.last_checkpoints.push_back({order.at("job"), order.at("restarts"), order.at("asked"),
+                                         order.at("newest"), order.at("over")});
   return incident;
 }
 
@@ -100,6 +103,12 @@ std::string to_json(const Incident& incident) {
   if (incident.gpu_index) record["gpu_index"] = *incident.gpu_index;
   record["node_gpus"] = incident.node_gpus;
   if (incident.quarantined_gpu) record["quarantined_gpu"] = *incident.quarantined_gpu;
+  for (const auto& order : incident.last_checkpoints)
+    record["last_checkpoints"].push_back({{"job", order.job},
+                                          {"restarts", order.restarts},
+                                          {"asked", order.asked_unix_s},
+                                          {"newest", order.newest},
+                                          {"over", order.is_over}});
   // A kernel line may hold any bytes; they must not make the record impossible to write.
   return record.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
 }

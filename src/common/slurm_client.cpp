@@ -273,6 +273,15 @@ Status SlurmClient::requeue(JobId job, bool hold) {
   return Done{};
 }
 
+Status SlurmClient::signal_steps(JobId job, int signal) {
+  const int code = ask_controller(
+      [&] { return slurm_signal_job(job.value, static_cast<std::uint16_t>(signal)); });
+  if (code != SLURM_SUCCESS)
+    return slurm_error("signal job " + std::to_string(job.value),
+                       code == SLURM_ERROR ? errno : code);
+  return Done{};
+}
+
 Result<bool> SlurmClient::is_held(JobId job) {
   const auto answer = load_job(job);
   if (!answer) return answer.error();

@@ -110,6 +110,9 @@ class SlurmClient {
   // Batch jobs only, running or just ended; a held requeue waits for `scontrol release`.
   Status requeue(JobId job, bool hold);
 
+  // To the processes of all its steps, not to its script.
+  Status signal_steps(JobId job, int signal);
+
   // A job that waits to be released.
   Result<bool> is_held(JobId job);
   Status release(JobId job);

@@ -4,15 +4,11 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/last_checkpoint.h"
 #include "core/text.h"
 
 namespace acrf {
 namespace {
-
-bool is_checkpoint_signal(std::string_view name) {
-  constexpr std::string_view kNames[] = {"USR1", "USR2", "TERM", "INT", "HUP", "CONT"};
-  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
-}
 
 std::optional<std::string> problem_with_hubs(std::string_view value) {
   if (value.empty()) return std::nullopt;
@@ -25,7 +21,7 @@ std::optional<std::string> problem_with_hubs(std::string_view value) {
 std::optional<std::string> assign(Config& config, const Setting& setting, std::string_view value) {
   if (const auto* text = std::get_if<std::string Config::*>(&setting.field)) {
     if (*text == &Config::checkpoint_signal && !is_checkpoint_signal(value))
-      return "must be USR1, USR2, TERM, INT, HUP or CONT";
+      return "must be " + std::string(kCheckpointSignals);
     if (*text == &Config::advice_api && value != "openai" && value != "anthropic")
       return "must be openai or anthropic";
     if (*text == &Config::advice_url && !value.empty() && !starts_with(value, "https://") &&
@@ -284,9 +280,18 @@ const std::vector<Setting>& settings() {
        "program; each further one doubles them, up to an hour."},
       {"CheckpointSignal", &Config::checkpoint_signal, 0, 0,
        "The signal that training jobs with a checkpoint directory get before their time limit, "
-       "unless they say --signal: USR1, USR2, TERM, INT, HUP or CONT."},
+       "unless they say --signal, and before a requeue (LastCheckpointTime): USR1, USR2, TERM, "
+       "INT, HUP or CONT. --acrf-checkpoint-signal names another."},
       {"CheckpointSignalTime", &Config::checkpoint_signal_time_s, 0, 65535,
        "Seconds before the time limit at which they get it. 0: they do not."},
+      {"LastCheckpointTime", &Config::last_checkpoint_time_s, 0, kLongestLastCheckpoint_s,
+       "Seconds that they get to save themselves before they are requeued, where the fault lets "
+       "their GPUs work on; --acrf-last-checkpoint says otherwise. 0: none."},
+      {"SuspectTime", &Config::suspect_time_s, 0, 10000000,
+       "Seconds for which a node that held up a job, or on which it hung, by the word of the job's "
+       "own 'acrf progress watch', is a suspect: jobs take it last. 0: it is only told."},
+      {"SuspectsPerUser", &Config::suspects_per_user, 0, 100000,
+       "The most nodes that one user's jobs make suspects at a time."},
       {"Placement", &Config::placement, 0, 0,
        "off: select/acrf passes every request to cons_tres untouched. on: it chooses nodes and "
        "GPUs "

@@ -61,6 +61,9 @@ struct Config {
   int requeue_backoff_s = 30;
   std::string checkpoint_signal = "USR1";
   int checkpoint_signal_time_s = 120;
+  int last_checkpoint_time_s = 30;
+  int suspect_time_s = 14400;
+  int suspects_per_user = 2;
   bool placement = true;
   int placement_budget_us = 10000;
   int risk_job_gpus = 64;

@@ -8,8 +8,6 @@
 namespace acrf {
 namespace {
 
-constexpr std::size_t kMostNames = 1'000'000;  // a typing error must not eat the memory
-
 Error invalid(std::string_view text, std::string_view why) {
   return Error{ErrorCode::kInvalid, "\"" + std::string(text) + "\": " + std::string(why)};
 }
@@ -21,14 +19,14 @@ std::string padded(std::uint64_t number, std::size_t width) {
 }
 
 // "1-4,7" -> {"1","2","3","4","7"}; leading zeros give the width.
-std::optional<std::vector<std::string>> expand_range(std::string_view range) {
+std::optional<std::vector<std::string>> expand_range(std::string_view range, std::size_t most) {
   std::vector<std::string> numbers;
   for (const auto piece : split(range, ',')) {
     const auto dash = piece.find('-');
     const auto low_text = piece.substr(0, dash);
     const auto high_text = dash == std::string_view::npos ? low_text : piece.substr(dash + 1);
     const auto low = parse_unsigned(low_text), high = parse_unsigned(high_text);
-    if (!low || !high || *low > *high || *high - *low >= kMostNames) return std::nullopt;
+    if (!low || !high || *low > *high || *high - *low >= most) return std::nullopt;
     for (auto number = *low; number <= *high; ++number)
       numbers.push_back(padded(number, low_text.size()));
   }
@@ -36,7 +34,7 @@ std::optional<std::vector<std::string>> expand_range(std::string_view range) {
 }
 
 // One comma-separated word, brackets and all.
-Status expand_word(std::string_view word, std::vector<std::string>& names) {
+Status expand_word(std::string_view word, std::vector<std::string>& names, std::size_t most) {
   std::vector<std::string> parts = {""};
   std::string_view rest = word;
   while (!rest.empty()) {
@@ -45,9 +43,9 @@ Status expand_word(std::string_view word, std::vector<std::string>& names) {
     if (open == std::string_view::npos) break;
     const auto close = rest.find(']', open);
     if (close == std::string_view::npos) return invalid(word, "a bracket is not closed");
-    const auto numbers = expand_range(rest.substr(open + 1, close - open - 1));
+    const auto numbers = expand_range(rest.substr(open + 1, close - open - 1), most);
     if (!numbers) return invalid(word, "brackets hold numbers and ranges such as [1-4,7]");
-    if (parts.size() * numbers->size() > kMostNames) return invalid(word, "too many names");
+    if (parts.size() * numbers->size() > most) return invalid(word, "too many names");
     std::vector<std::string> longer;
     for (const auto& part : parts)
       for (const auto& number : *numbers) longer.push_back(part + number);
@@ -84,7 +82,7 @@ bool follows(const Numbered& next, const Numbered& last) {
 
 }  // namespace
 
-Result<std::vector<std::string>> expand_hostlist(std::string_view text) {
+Result<std::vector<std::string>> expand_hostlist(std::string_view text, std::size_t most) {
   std::vector<std::string> names;
   std::size_t start = 0;
   int depth = 0;
@@ -96,8 +94,8 @@ Result<std::vector<std::string>> expand_hostlist(std::string_view text) {
     const auto word = trim(text.substr(start, i - start));
     start = i + 1;
     if (word.empty()) return invalid(text, "a name is missing");
-    if (const auto expanded = expand_word(word, names); !expanded) return expanded.error();
-    if (names.size() > kMostNames) return invalid(text, "too many names");
+    if (const auto expanded = expand_word(word, names, most); !expanded) return expanded.error();
+    if (names.size() > most) return invalid(text, "too many names");
   }
   return names;
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/fault.h"
+#include "core/last_checkpoint.h"
 
 namespace acrf {
 
@@ -40,6 +41,7 @@ struct Incident {
   std::int64_t closed_unix_s = 0;      // when its handling ended; 0: it has not, or there was none
   bool taken_over = false;             // it ended because an admin resumed the node
   std::string outcome;                 // for people: what was done
+  std::vector<LastCheckpointOrder> last_checkpoints;  // that its jobs were asked for
 
   // What the burst holds so far.
   int count = 1;                        // events of the root's kind; lines within 5 s are one

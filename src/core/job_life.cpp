@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/accusation.h"
 #include "core/policy.h"
 
 namespace acrf {
@@ -26,6 +27,7 @@ class Teller {
     tell_submission();
     tell_runs();
     tell_checkpoints();
+    tell_accusations();
     add_up();
     std::stable_sort(life_.events.begin(), life_.events.end(),
                      [](const LifeEvent& a, const LifeEvent& b) { return a.unix_ms < b.unix_ms; });
@@ -50,6 +52,13 @@ class Teller {
       runs_.push_back({job().restarts, job().start_unix_s,
                        job().end_unix_s > 0 ? job().end_unix_s : sources_.now_unix_s});
     std::erase_if(runs_, [](const Run& run) { return run.start_unix_s <= 0; });
+  }
+
+  // What its own watch has found.
+  void tell_accusations() {
+    for (const auto& one : find_accusations(job().admin_comment))
+      say(one.unix_s, one.hangs ? "hang" : "slow",
+          one.node + (one.hangs ? " stopped first" : " is slower than its peers"));
   }
 
   void tell_submission() {

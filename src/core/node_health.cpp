@@ -69,6 +69,8 @@ Read read_field(std::string_view field, NodeToken& token) {
   if (take_prefix(field, "acted=")) return taken_if((token.acted = parse_mark(field)).has_value());
   if (take_prefix(field, "braked="))
     return taken_if((token.braked = parse_mark(field)).has_value());
+  if (take_prefix(field, "accused="))
+    return taken_if((token.accused = parse_mark(field)).has_value());
   if (take_prefix(field, "waived=")) {
     const auto when = parse_time(field);
     token.waived_unix_s = when.value_or(0);
@@ -117,6 +119,7 @@ std::string to_word(const NodeToken& token) {
   add_mark("claim=", token.claim);
   add_mark("acted=", token.acted);
   add_mark("braked=", token.braked);
+  add_mark("accused=", token.accused);
   if (token.waived_unix_s > 0) add("waived=" + std::to_string(token.waived_unix_s));
   for (const auto& field : token.unknown) add(field);
   return fields.empty() ? "" : std::string(kPrefix) + fields;
@@ -129,7 +132,9 @@ NodeToken node_token_in(std::string_view comment) { return read_token(comment).t
 std::optional<NodeHealth> find_node_health(std::string_view comment) {
   const auto read = read_token(comment);
   if (!read.known) return std::nullopt;
-  return read.token.health;
+  auto health = read.token.health;
+  health.suspect |= read.token.accused.has_value();
+  return health;
 }
 
 std::string with_node_token(std::string_view comment, const NodeToken& token) {

@@ -37,6 +37,8 @@ struct NodeToken {
   std::optional<HealthMark> claim;   // its healthd asks to act now
   std::optional<HealthMark> acted;   // the last automatic act on it
   std::optional<HealthMark> braked;  // its healthd wants to act and a brake holds it
+  // Until then it counts as a suspect, because of a job that it held up: core/accusation.h
+  std::optional<HealthMark> accused;
   std::int64_t waived_unix_s = 0;    // acts up to then are counted no more; 0: none
   std::vector<std::string> unknown;  // fields of other versions
   bool operator==(const NodeToken&) const = default;
@@ -45,7 +47,8 @@ struct NodeToken {
 // The first token in the text; an empty one when there is none or when it is malformed.
 NodeToken node_token_in(std::string_view comment);
 
-// Its health; nothing when there is no token, a malformed one, or nothing known in it.
+// Its health, of which an accusation is a part; nothing when there is no token, a malformed one, or
+// nothing known in it.
 std::optional<NodeHealth> find_node_health(std::string_view comment);
 
 // The comment with the token set, replaced or (when it says nothing) taken out. Other words stay.

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/last_checkpoint.h"
 #include "core/text.h"
 
 namespace acrf {
@@ -87,6 +88,22 @@ Status set_checkpoint_cost(JobPolicy& policy, std::string_view value) {
     return option_refusal("checkpoint-cost", value,
                           "must be a time from 1s to 24h: " + std::string(kDurationForms));
   policy.checkpoint_cost_s = static_cast<int>(*cost);
+  return Done{};
+}
+
+Status set_checkpoint_signal(JobPolicy& policy, std::string_view value) {
+  if (!is_checkpoint_signal(value))
+    return option_refusal("checkpoint-signal", value, "must be " + std::string(kCheckpointSignals));
+  policy.checkpoint_signal = std::string(value);
+  return Done{};
+}
+
+Status set_last_checkpoint(JobPolicy& policy, std::string_view value) {
+  const auto time = parse_duration_s(value);
+  if (!time || *time > kLongestLastCheckpoint_s)
+    return option_refusal("last-checkpoint", value,
+                          "must be a time of at most 1h: " + std::string(kDurationForms));
+  policy.last_checkpoint_s = static_cast<int>(*time);
   return Done{};
 }
 
@@ -175,6 +192,14 @@ std::span<const PolicyOption, kPolicyOptionCount> policy_options() {
        set_checkpoint_interval},
       {"checkpoint-cost", "TIME",
        "how long the job stops for a checkpoint, for auto (default: 60s)", set_checkpoint_cost},
+      {"checkpoint-signal", "USR1|USR2|TERM|INT|HUP|CONT",
+       "the signal that asks the job's steps for a checkpoint (default: the site's)",
+       set_checkpoint_signal},
+      {"last-checkpoint", "TIME",
+       "how long the job may take to save itself before it is requeued, where the fault lets its "
+       "GPUs work on (default: the site's, for training with a checkpoint directory); 0: not at "
+       "all",
+       set_last_checkpoint},
       {"max-requeues", "N",
        "hold the job instead of requeueing it once hardware has stopped it N times",
        set_max_requeues},
@@ -218,6 +243,9 @@ std::string to_token(const JobPolicy& policy) {
         interval->automatic ? "auto" : std::to_string(interval->seconds) + "s");
   if (policy.checkpoint_cost_s > 0)
     add("checkpoint-cost", std::to_string(policy.checkpoint_cost_s) + "s");
+  if (!policy.checkpoint_signal.empty()) add("checkpoint-signal", policy.checkpoint_signal);
+  if (policy.last_checkpoint_s)
+    add("last-checkpoint", std::to_string(*policy.last_checkpoint_s) + "s");
   if (policy.spares > 0) add("spares", std::to_string(policy.spares));
   if (policy.min_nodes > 0) add("min-nodes", std::to_string(policy.min_nodes));
   if (policy.shape != plain.shape) add("topology", name_of(policy.shape));

@@ -27,6 +27,8 @@ struct JobPolicy {
   CheckpointFormat checkpoint_format = CheckpointFormat::kAuto;
   std::optional<CheckpointInterval> checkpoint_interval;  // absent: the job's own business
   int checkpoint_cost_s = 0;                              // 0: not declared
+  std::string checkpoint_signal;                          // empty: the site's
+  std::optional<int> last_checkpoint_s;  // to save before a requeue; absent: the site decides
   int max_requeues = 0;
   int spares = 0;     // nodes of the allocation that wait for one of the others to fail
   int min_nodes = 0;  // an elastic job goes on with that many; 0: it is not elastic
@@ -44,7 +46,7 @@ struct PolicyOption {
   Status (*set)(JobPolicy& policy, std::string_view value);
 };
 
-inline constexpr int kPolicyOptionCount = 11;
+inline constexpr int kPolicyOptionCount = 13;
 std::span<const PolicyOption, kPolicyOptionCount> policy_options();
 
 // One option as typed, by its name without "--acrf-". An Error says what is allowed; sbatch and

@@ -85,7 +85,7 @@ std::string with_progress(std::string_view comment, const std::optional<Progress
   return with_word(comment, kPrefix, word ? to_word(*word) : "");
 }
 
-std::optional<ProgressWord> find_progress(std::string_view comment) {
+std::optional<ProgressWord> find_progress(std::string_view comment, std::size_t most) {
   auto text = find_word(comment, kPrefix);
   if (!text) return std::nullopt;
   ProgressWord word;
@@ -94,8 +94,8 @@ std::optional<ProgressWord> find_progress(std::string_view comment) {
   if (!take_prefix(*text, ",step=")) return std::nullopt;
   const auto step = take_unsigned(*text);
   if (!step || !take_prefix(*text, ",nodes=")) return std::nullopt;
-  auto nodes = expand_hostlist(*text);
-  if (!nodes || nodes->empty()) return std::nullopt;
+  auto nodes = expand_hostlist(*text, most);
+  if (!nodes || nodes->empty() || nodes->size() > most) return std::nullopt;
   word.step = static_cast<std::int64_t>(*step);
   word.nodes = std::move(*nodes);
   return word;

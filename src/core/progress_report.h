@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/hostlist.h"
 #include "core/progress.h"
 
 namespace acrf {
@@ -49,6 +50,7 @@ std::optional<ProgressWord> word_for(const ProgressVerdict& verdict,
 
 // The comment with the word in it, in place of an older one; without one the word goes.
 std::string with_progress(std::string_view comment, const std::optional<ProgressWord>& word);
-std::optional<ProgressWord> find_progress(std::string_view comment);
+// Nothing, too, when it names more nodes than `most`.
+std::optional<ProgressWord> find_progress(std::string_view comment, std::size_t most = kMostHosts);
 
 }  // namespace acrf

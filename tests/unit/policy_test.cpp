@@ -39,6 +39,10 @@ TEST(Policy, ARefusalNamesTheOptionAndWhatIsAllowed) {
   for (const auto bad : {"0", "0s", "25h", "-1", "x"})
     EXPECT_FALSE(set_option(policy, "checkpoint-cost", bad).ok()) << bad;
   EXPECT_FALSE(set_option(policy, "checkpoint-dir", "/a\nb").ok());
+  EXPECT_THAT(set_option(policy, "checkpoint-signal", "KILL").error().sentence,
+              HasSubstr("must be USR1, USR2, TERM, INT, HUP or CONT"));
+  for (const auto bad : {"61m", "-1", "soon"})
+    EXPECT_FALSE(set_option(policy, "last-checkpoint", bad).ok()) << bad;
   EXPECT_FALSE(set_option(policy, "max-requeues", "-1").ok());
   EXPECT_FALSE(set_option(policy, "max-requeues", "many").ok());
   EXPECT_FALSE(set_option(policy, "no-such", "1").ok());
@@ -53,6 +57,8 @@ TEST(Policy, TheTokenSaysItAllAndIsOneWord) {
            {"checkpoint-format", "torch-dcp"},
            {"checkpoint-interval", "10:30"},
            {"checkpoint-cost", "90s"},
+           {"checkpoint-signal", "USR2"},
+           {"last-checkpoint", "2:00"},
            {"max-requeues", "4"},
            {"spares", "2"},
            {"min-nodes", "3"},
@@ -67,6 +73,8 @@ TEST(Policy, TheTokenSaysItAllAndIsOneWord) {
   EXPECT_EQ(found->workload, Workload::kTraining);
   EXPECT_EQ(found->checkpoint_dir, policy.checkpoint_dir);
   EXPECT_EQ(found->checkpoint_format, CheckpointFormat::kTorchDcp);
+  EXPECT_EQ(found->checkpoint_signal, "USR2");
+  EXPECT_EQ(found->last_checkpoint_s, 120);
   ASSERT_TRUE(found->checkpoint_interval);
   EXPECT_EQ(found->checkpoint_interval->seconds, 630);
   EXPECT_EQ(found->checkpoint_cost_s, 90);
