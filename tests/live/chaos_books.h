@@ -14,7 +14,7 @@ namespace acrf::minicluster {
 class ChaosBooks {
  public:
   // A fault that asks for the node's drain, or one for which a drain is allowed (a node that was
-  // silent as a whole).
+  // silent as a whole, or its slurmd).
   void note_fault(const std::string& node, double at_s, bool must_drain);
   void note_controller_killed(double at_s) { controller_killed_s_ = at_s; }
   // The site's test passed on the node.

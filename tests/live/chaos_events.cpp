@@ -165,7 +165,9 @@ Status ChaosDriver::begin(const PlannedDisturbance& what) {
     case Disturbance::kBackupKilled: return kill_controller("slurmctld-backup");
     case Disturbance::kBackupFrozen: return cluster_.signal("slurmctld-backup", SIGSTOP);
     case Disturbance::kSlurmdKilled: return cluster_.kill("slurmd-" + node);
-    case Disturbance::kSlurmdFrozen: return cluster_.signal("slurmd-" + node, SIGSTOP);
+    case Disturbance::kSlurmdFrozen:
+      books_.note_fault(node, seconds(), false);
+      return cluster_.signal("slurmd-" + node, SIGSTOP);
     case Disturbance::kHealthdKilled: return cluster_.kill("healthd-" + node);
     case Disturbance::kHealthdFrozen: return cluster_.signal("healthd-" + node, SIGSTOP);
     case Disturbance::kProcessKilled:
