@@ -15,6 +15,13 @@ constexpr std::size_t kMostRecoveries = 10'000;
 bool runs(const JobLook& job) { return job.state == "RUNNING" || job.state == "SUSPENDED"; }
 bool has_ended(const JobLook& job) { return job.end_ms != 0; }
 
+// With the numbers of its nodes: a picture of the fleet has no use for names.
+std::string news_of(const JobLook& job) {
+  auto all = to_json(job);
+  all["ranges"] = runs(job) ? job.node_ranges : decltype(job.node_ranges){};
+  return all.dump();
+}
+
 double quantile(std::vector<double> sorted, double share) {
   if (sorted.empty()) return 0;
   const auto at = static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5);
@@ -32,7 +39,7 @@ void Model::take_jobs(std::vector<JobLook> jobs) {
     for (const auto& job : jobs_) before[job.id] = &job;
     for (const auto& job : jobs) {
       const auto old = before.find(job.id);
-      if (old == before.end() || !(*old->second == job)) news.push_back(to_json(job).dump());
+      if (old == before.end() || !(*old->second == job)) news.push_back(news_of(job));
     }
     follow_jobs(jobs);
     jobs_ = std::move(jobs);

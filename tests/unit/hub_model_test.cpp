@@ -50,11 +50,15 @@ Report healthy(const std::string& node) {
   return report;
 }
 
-std::vector<json> fleet_events(Model& model, std::uint64_t after) {
+std::vector<json> events_of(Model& model, std::string_view kind, std::uint64_t after) {
   std::vector<json> all;
   for (const auto& event : model.feed().wait(after, std::chrono::milliseconds(0)).events)
-    if (event->kind == "fleet") all.push_back(json::parse(event->data));
+    if (event->kind == kind) all.push_back(json::parse(event->data));
   return all;
+}
+
+std::vector<json> fleet_events(Model& model, std::uint64_t after) {
+  return events_of(model, "fleet", after);
 }
 
 TEST(HubModel, ANodeIsUnknownUntilItReports) {
@@ -143,6 +147,23 @@ TEST(HubModel, AnIncidentIsToldWhenItIsNewAndWhenItChanges) {
   EXPECT_EQ(stats.incidents_open, 0u);
   EXPECT_EQ(stats.incidents_last_hour, 1u);
   EXPECT_EQ(stats.incidents_by_class.at("gpu_lost"), 1u);
+}
+
+TEST(HubModel, AJobsEventsNumberItsNodesWhileItRuns) {
+  Model model("observe");
+  model.take_cluster(cluster(4));
+  JobLook job;
+  job.id = 5;
+  job.state = "RUNNING";
+  job.node_ranges = {{1, 2}};
+  const auto before = model.feed().last();
+  model.take_jobs({job});
+  job.state = "COMPLETED";
+  model.take_jobs({job});
+  const auto events = events_of(model, "job", before);
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0]["ranges"], json::parse("[[1,2]]"));
+  EXPECT_EQ(events[1]["ranges"], json::array());
 }
 
 TEST(HubModel, CountsJobsThatCameBackAndHowLongTheyWaited) {

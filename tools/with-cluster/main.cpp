@@ -39,6 +39,14 @@ int run_here(std::vector<std::string> command, std::vector<std::string> environm
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+// One that lets this machine act, and inject faults.
+void add_hub(ClusterOptions& options) {
+  options.hubs = 1;
+  options.hub_arguments = {"--test-cluster"};
+  options.healthd = true;
+  options.acrf_conf = "ReportInterval=1\n";
+}
+
 std::string lines(const std::vector<std::string>& list) {
   std::string text;
   for (const auto& line : list) text += line + "\n";
@@ -50,7 +58,7 @@ std::string lines(const std::vector<std::string>& list) {
 int main(int argc, char** argv) {
   ClusterOptions options;
   options.healthd = false;
-  bool stock = false;
+  bool stock = false, hub = false;
   std::vector<std::string> slurm_conf, gres_conf, topology, command;
   CLI::App app("Runs a command on a private Slurm cluster.", "acrf-with-cluster");
   app.add_option("--root", options.root, "the cluster's own directory")->required();
@@ -59,6 +67,8 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 16));
   app.add_option("--memory", options.memory_mb, "MB of memory per node (default: 1000)");
   app.add_flag("--stock", stock, "Slurm's own select/cons_tres, without ACRF's in front of it");
+  app.add_flag("--hub", hub,
+               "acrf-healthd on the nodes and an acrf-hub, whose page is at $ACRF_HUB_URL");
   app.add_option("--slurm-conf", slurm_conf, "a line to add to slurm.conf")
       ->allow_extra_args(false);
   app.add_option("--gres", options.gres, "what each node has besides its GPUs, as in Gres=");
@@ -67,12 +77,15 @@ int main(int argc, char** argv) {
   app.add_option("command", command, "the command and its arguments, after --")->required();
   CLI11_PARSE(app, argc, argv);
   if (stock) options.select = SelectInstall::kStock;
+  if (hub) add_hub(options);
   options.slurm_conf = lines(slurm_conf);
   options.gres_conf = lines(gres_conf);
   options.topology = lines(topology);
   auto cluster = Cluster::start(options);
   if (!cluster) return fail(cluster.error().sentence);
-  const int status = run_here(command, (*cluster)->environment());
+  auto environment = (*cluster)->environment();
+  if (hub) environment.push_back("ACRF_HUB_URL=" + (*cluster)->hub_url() + "/");
+  const int status = run_here(command, environment);
   const auto ping = (*cluster)->run({"scontrol", "ping"});
   return ping.output.find("is UP") == std::string::npos ? fail("slurmctld is gone") : status;
 }
