@@ -5,7 +5,7 @@
 #include <spdlog/spdlog.h>
 
 #include "actions/local_job.h"
-#include "common/slurmd_probe.h"
+#include "peers/slurmd_look.h"
 
 namespace acrf {
 namespace {
@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds kPatience{1000};
 
 bool SlurmdStandIn::slurmd_answers(const std::string& node) {
   const auto place = slurm_.place_of_node(node);
-  return !place || acrf::slurmd_answers(place->address, place->slurmd_port, kPatience);
+  return !place || slurmd_serves(place->address, place->slurmd_port, kPatience);
 }
 
 // Signals the job's program, and says whether it is gone.

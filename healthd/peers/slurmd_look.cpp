@@ -3,7 +3,9 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <thread>
 
 #include "peers/line_socket.h"
 
@@ -11,6 +13,7 @@ namespace acrf {
 namespace {
 
 constexpr std::chrono::seconds kPatience{2};
+constexpr std::chrono::milliseconds kAgain{100};
 
 }  // namespace
 
@@ -20,6 +23,7 @@ void SlurmdLook::start(const std::string& address, int port, Clock::time_point n
   under_way_ = true;
   connected_ = false;
   refused_ = !fd && fd.error().code == ErrorCode::kNotFound;
+  possible_ = fd || fd.error().code != ErrorCode::kInvalid;
   deadline_ = now + kPatience;
 }
 
@@ -50,6 +54,27 @@ std::optional<bool> SlurmdLook::step(Clock::time_point now) {
   }
   if (now >= deadline_) return end(false);
   return std::nullopt;
+}
+
+bool slurmd_serves(const std::string& address, int port, std::chrono::milliseconds patience) {
+  using Clock = SlurmdLook::Clock;
+  const auto until = Clock::now() + patience;
+  SlurmdLook look;
+  look.start(address, port, Clock::now());
+  if (!look.is_possible()) return true;
+  while (true) {
+    const auto serves = look.step(Clock::now());
+    if (serves.value_or(false)) return true;
+    if (Clock::now() >= until) return false;
+    if (serves) {
+      std::this_thread::sleep_for(kAgain);
+      look.start(address, port, Clock::now());
+      continue;
+    }
+    auto entry = look.poll_entry();
+    const auto left = std::min(until, look.deadline()) - Clock::now();
+    ::poll(&entry, 1, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count()));
+  }
 }
 
 }  // namespace acrf

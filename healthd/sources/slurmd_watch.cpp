@@ -41,7 +41,11 @@ SlurmdWatch::Clock::time_point SlurmdWatch::next_wake() const {
 
 std::optional<SlurmdWatch::News> SlurmdWatch::step(Clock::time_point now,
                                                    const std::optional<PeerPlace>& self) {
-  if (!probe_ || !self) return std::nullopt;
+  if (!probe_) return std::nullopt;
+  if (!self) {  // where slurmd is, slurmctld has not said yet
+    next_ask_ = std::max(next_ask_, now + kLookAgain);
+    return std::nullopt;
+  }
   if (!is_silent_) {
     const auto answers = ask(now);
     if (answers && *answers) return News::kAnswers;

@@ -29,10 +29,11 @@ class FileSystemRule {
   std::vector<Finding> observe(const FileSystemReading& reading);
 
  private:
-  Verdict judge(const char* fault_class) const;
+  Verdict judge(const char* fault_class, bool has_changed = true) const;
 
   std::string path_;
   std::string type_;  // last known: a hung one does not tell
+  bool was_writable_ = false;
   KOfN hung_{2, 3}, unmounted_{2, 3}, read_only_{2, 3}, full_{2, 3};
 };
 

@@ -356,11 +356,20 @@ TEST(FileSystem, ASharedOneNeverDrains) {
 
 TEST(FileSystem, ALocalOneThatIsReadOnlyDrainsAtJobEnd) {
   FileSystemRule rule("/local");
+  rule.observe(mounted("xfs"));
   EXPECT_THAT(rule.observe(mounted("xfs", false)), IsEmpty());
   const auto found = rule.observe(mounted("xfs", false));
   EXPECT_THAT(classes(found), ElementsAre("fs_read_only"));
   EXPECT_EQ(found[0].verdict.action, Action::kDrain);
   EXPECT_TRUE(found[0].verdict.at_job_end);
+}
+
+TEST(FileSystem, OneThatWasNeverWritableIsMeantToBeSo) {
+  FileSystemRule rule("/usr");
+  rule.observe(mounted("ext4", false));
+  const auto found = rule.observe(mounted("ext4", false));
+  ASSERT_THAT(classes(found), ElementsAre("fs_read_only"));
+  EXPECT_EQ(found[0].verdict.action, Action::kWatch);
 }
 
 TEST(FileSystem, OneThatWasNeverSeenMountedIsOnlyWatched) {

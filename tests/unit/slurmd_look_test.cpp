@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "common/slurmd_probe.h"
+#include "peers/slurmd_look.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -44,26 +44,26 @@ class Listener {
   int port_ = 0;
 };
 
-TEST(SlurmdProbe, OneThatClosesTheConnectionAnswers) {
+TEST(SlurmdServes, OneThatClosesTheConnectionAnswers) {
   const Listener listener;
   std::thread serving([&] { listener.serve_one(); });
-  EXPECT_TRUE(slurmd_answers("127.0.0.1", listener.port(), kLong));
+  EXPECT_TRUE(slurmd_serves("127.0.0.1", listener.port(), kLong));
   serving.join();
 }
 
-TEST(SlurmdProbe, OneThatOnlyTheKernelAcceptsForHangs) {
+TEST(SlurmdServes, OneThatOnlyTheKernelAcceptsForHangs) {
   const Listener listener;
-  EXPECT_FALSE(slurmd_answers("127.0.0.1", listener.port(), kShort));
+  EXPECT_FALSE(slurmd_serves("127.0.0.1", listener.port(), kShort));
 }
 
-TEST(SlurmdProbe, OneThatIsNotThereDoesNotAnswer) {
+TEST(SlurmdServes, OneThatIsNotThereDoesNotAnswer) {
   Listener listener;
   listener.close();
-  EXPECT_FALSE(slurmd_answers("127.0.0.1", listener.port(), kShort));
+  EXPECT_FALSE(slurmd_serves("127.0.0.1", listener.port(), kShort));
 }
 
-TEST(SlurmdProbe, NothingIsHeldAgainstOneThatNobodyCanFind) {
-  EXPECT_TRUE(slurmd_answers("256.1.1.1", 6818, kShort));
+TEST(SlurmdServes, NothingIsHeldAgainstOneThatNobodyCanFind) {
+  EXPECT_TRUE(slurmd_serves("256.1.1.1", 6818, kShort));
 }
 
 }  // namespace
