@@ -61,7 +61,7 @@ if (url) {
 
   test('A GPU that fails is seen from the incident to its history', async () => {
     const { page, close } = await open('#cluster/node/n2/1');
-    await page.locator('.band').first().waitFor();
+    await page.locator('.band').first().waitFor({ state: 'attached' });
     await page.getByRole('button', { name: 'Inject a fault…' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Inject a fault' }).click();
     await page.getByText(/^Done/).waitFor();
