@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 
 #include <CLI/CLI.hpp>
@@ -50,6 +51,14 @@ UniqueFd open_signals() {
   return UniqueFd(::signalfd(-1, &signals, SFD_CLOEXEC));
 }
 
+// Every node may hold a connection at the same time.
+void allow_many_connections() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 Store::Options store_options(const Config& config) {
   return {history_path(config.hub_dir),
           {config.hub_raw_hours, config.hub_minute_days, config.hub_hour_days,
@@ -71,6 +80,7 @@ void publish(Model& model, Store& store, int signal_fd) {
 }
 
 Status serve(const Config& config, const Options& options) {
+  allow_many_connections();
   const UniqueFd signals = open_signals();
   const SlurmClient slurm;
   Model model{std::string(mode_name(config.mode))};

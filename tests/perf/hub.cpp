@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <httplib.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -170,6 +171,10 @@ int fail(const std::string& sentence) {
 }
 
 int run(const Options& options) {
+  rlimit limit{};  // a connection for every node, when the hub is away
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
   minicluster::ClusterOptions cluster_options;
   cluster_options.root = options.root;
   cluster_options.nodes = options.nodes;

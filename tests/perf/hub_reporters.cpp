@@ -22,6 +22,7 @@ namespace {
 constexpr std::int64_t kAnswerWithin_ms = 10'000;
 constexpr std::int64_t kTryAgain_ms = 1000;
 constexpr std::size_t kMostInReport = 200;
+constexpr int kMostOpen = 500;
 
 std::int64_t unix_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -161,6 +162,8 @@ void HubReporters::send(Node& node, std::int64_t now_ms) {
   wanted.data.ptr = connection.get();
   ::epoll_ctl(epoll_, EPOLL_CTL_ADD, connection->fd, &wanted);
   node.connection = std::move(connection);
+  ++open_;
+  step(*node.connection);  // a hub's thread waits for what does not come at once
 }
 
 void HubReporters::step(Connection& connection) {
@@ -189,6 +192,7 @@ void HubReporters::end(Connection& connection, bool answered) {
   auto& node = *connection.node;
   ::close(connection.fd);
   const auto ended = std::move(node.connection);
+  --open_;
   if (answered) {
     ++counts_.answered;
     return take_reply(node, ended->reply);
@@ -210,8 +214,13 @@ void HubReporters::take_reply(Node& node, const std::string& reply) {
   while (!node.kept.empty() && node.kept.front().seq <= durable) node.kept.pop_front();
 }
 
+void HubReporters::serve_connections(int wait_ms) {
+  epoll_event events[256];
+  const int n = ::epoll_wait(epoll_, events, std::size(events), wait_ms);
+  for (int i = 0; i < n; ++i) step(*static_cast<Connection*>(events[i].data.ptr));
+}
+
 void HubReporters::run() {
-  std::vector<epoll_event> events(256);
   while (!stopping_) {
     const auto now_ms = unix_ms();
     std::uint64_t waiting = 0;
@@ -227,19 +236,15 @@ void HubReporters::run() {
       if (node.connection && now_ms - node.connection->started_ms > kAnswerWithin_ms)
         end(*node.connection, false);
       const bool unsent = !node.kept.empty() && node.kept.back().seq > node.accepted;
-      if (!node.connection && now_ms >= node.next_try_ms &&
-          (unsent || (due && finishing_ && !node.kept.empty())))
-        send(node, now_ms);
+      if (!node.connection && now_ms >= node.next_try_ms && open_ < kMostOpen &&
+          (unsent || (due && finishing_ && !node.kept.empty()))) {
+        send(node, unix_ms());
+        serve_connections(0);
+      }
     }
     counts_.waiting = waiting;
     if (finishing_ && waiting == 0) all_durable_ = true;
-    while (true) {
-      const auto left = std::max<std::int64_t>(0, wake_ms - unix_ms());
-      const int n = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()),
-                                 static_cast<int>(left));
-      for (int i = 0; i < n; ++i) step(*static_cast<Connection*>(events[static_cast<std::size_t>(i)].data.ptr));
-      if (n < static_cast<int>(events.size()) || unix_ms() >= wake_ms) break;
-    }
+    serve_connections(static_cast<int>(std::max<std::int64_t>(0, wake_ms - unix_ms())));
   }
 }
 

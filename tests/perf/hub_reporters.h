@@ -60,11 +60,13 @@ class HubReporters {
   void send(Node& node, std::int64_t now_ms);
   void step(Connection& connection);
   void end(Connection& connection, bool answered);
+  void serve_connections(int wait_ms);
   void take_reply(Node& node, const std::string& reply);
 
   const Options options_;
   const Seals seals_;
   int epoll_ = -1;
+  int open_ = 0;  // connections
   std::vector<Node> nodes_;
   std::atomic<bool> finishing_{false}, stopping_{false}, all_durable_{false};
   Counts counts_;
