@@ -41,14 +41,6 @@ constexpr Fault kFaults[] = {
      }},
 };
 
-// Counts are lifetimes': a repaired GPU keeps them.
-void repair(Gpu& gpu) {
-  gpu.lost = gpu.hang = gpu.vanished = gpu.reset_required = false;
-  gpu.links_down.clear();
-  for (const auto* flag : {"remap_pending", "remap_failure", "slowdown_thermal", "recovery_action"})
-    gpu.readings.erase(flag);
-}
-
 std::uint64_t uptime_us() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
@@ -115,7 +107,7 @@ Status inject(const Config& config, const Injection& injection) {
                              state->gpus.size() - 1)};
   }
   auto& gpu = state->gpus[injection.gpu];
-  if (injection.repair) repair(gpu);
+  if (injection.repair) mend(gpu);
   if (injection.xid == 79) gpu.lost = true;
   if (injection.xid != 0) gpu.xids.push_back(static_cast<unsigned>(injection.xid));
   if (injection.hang) gpu.hang = true;

@@ -53,6 +53,20 @@ Status save_state(const std::string& path, const State& state) {
   return write_file(path, nlohmann::json(state).dump(2) + "\n", 0644);
 }
 
+void mend(Gpu& gpu) {
+  gpu.lost = gpu.hang = gpu.vanished = gpu.reset_required = false;
+  gpu.links_down.clear();
+  for (const auto* flag : {"remap_pending", "remap_failure", "slowdown_thermal", "recovery_action"})
+    gpu.readings.erase(flag);
+}
+
+void replace(Gpu& gpu) {
+  Gpu other = healthy_state(gpu.uuid, 1).gpus.front();
+  other.name = gpu.name;
+  other.pci = gpu.pci;
+  gpu = std::move(other);
+}
+
 namespace {
 
 std::optional<State> current;

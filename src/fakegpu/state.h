@@ -54,6 +54,11 @@ State healthy_state(const std::string& node, int gpus);
 Result<State> load_state(const std::string& path);
 Status save_state(const std::string& path, const State& state);
 
+// Works again. Counts are lifetimes': a mended GPU keeps them.
+void mend(Gpu& gpu);
+// Another GPU of the same kind in its place, with an identity and counts of its own.
+void replace(Gpu& gpu);
+
 // For the libraries: the state that kStateVariable names, or nothing when there is none. The first
 // looks for a new version of the file, as the first call of a pass does; the other gives what that
 // one found, so that the libraries cost no more than a driver's. The pointer is good until the next

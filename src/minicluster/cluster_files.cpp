@@ -286,6 +286,7 @@ int port_count(const ClusterOptions& options) {
 }
 
 int hub_port(const ClusterOptions& options, const std::vector<int>& ports, int hub) {
+  if (hub == 1 && options.first_hub_port > 0) return options.first_hub_port;
   return ports[ports.size() - static_cast<std::size_t>(options.hubs - hub + 1)];
 }
 

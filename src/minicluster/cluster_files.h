@@ -34,6 +34,7 @@ struct ClusterOptions {
   // So many acrf-hubs, each with a history of its own, to which every acrf-healthd reports. Not with
   // networks: hubs listen on loopback.
   int hubs = 0;
+  int first_hub_port = 0;                  // of the first one; 0: any that is free
   std::vector<std::string> hub_arguments;  // more words for acrf-hub
   // A second slurmctld, slurmctld-backup, that takes over a few seconds after the first fell
   // silent.

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "minicluster/fault_run.h"
+#include "minicluster/session.h"
 
 namespace {
 
@@ -83,32 +84,21 @@ int demonstrate(Cluster& cluster) {
 
 int run(const Options& options) {
   if (options.stop) {
-    const auto cleaned = Cluster::clean(options.root);
-    if (!cleaned) return fail(cleaned.error());
-    show("The demo cluster is stopped and its folder removed.");
-    return EXIT_SUCCESS;
+    const auto stopped = stop_session(options.root, show);
+    return stopped ? EXIT_SUCCESS : fail(stopped.error());
   }
   ClusterOptions cluster_options;
   cluster_options.root = options.root;
   cluster_options.nodes = options.nodes;
   cluster_options.gpus_per_node = options.gpus;
   for (const auto& line : options.slurm_conf) cluster_options.slurm_conf += line + "\n";
-  show(fmt::format("Starting a private Slurm cluster: {} nodes with {} fake GPUs each ...",
-                   options.nodes, options.gpus));
-  const auto began = std::chrono::steady_clock::now();
-  auto cluster = Cluster::start(cluster_options);
+  auto cluster = start_session(cluster_options, show);
   if (!cluster) return fail(cluster.error());
-  show(fmt::format("Started in {:.1f} s, in {}",
-                   std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count(),
-                   options.root));
   const int status =
       options.runs > 1 || options.json ? measure(**cluster, options) : demonstrate(**cluster);
   if (!options.keep) return status;
-  if (const auto kept = (*cluster)->keep(); !kept) return fail(kept.error());
-  show(fmt::format(
-      "\nThe cluster stays up. To use it:\n  export SLURM_CONF={} PATH={}/usr/bin:$PATH\n"
-      "To stop it and remove its folder:\n  contrib/demo --stop",
-      (*cluster)->slurm_conf(), (*cluster)->options().stage));
+  if (const auto kept = keep_session(**cluster, "contrib/demo --stop", show); !kept)
+    return fail(kept.error());
   return status;
 }
 

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// acrf-sim live, as a user starts it.
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "build_paths.h"
+#include "core/text.h"
+#include "live_cluster.h"
+
+namespace acrf::minicluster {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class SimLive : public LiveCluster {
+ protected:
+  void SetUp() override {
+    LiveCluster::SetUp();
+    std::filesystem::create_directories(root_);
+  }
+  CommandResult simulate(std::vector<std::string> words) {
+    words.insert(words.begin(), ACRF_SIM);
+    words.insert(words.end(), {"--root", root_ + "/sim", "--port", "0"});
+    return run_command(words, environment_with({}), std::chrono::minutes(10));
+  }
+  json report() { return json::parse(text_of(root_ + "/report.json"), nullptr, false); }
+  std::string page() const { return root_ + "/report.html"; }
+};
+
+std::vector<json> lines_of(const std::string& path) {
+  std::vector<json> lines;
+  for (const auto line : split(trim(text_of(path)), '\n')) lines.push_back(json::parse(line));
+  return lines;
+}
+
+// LIVE_SIM_SECONDS: how long; the page stays beside the cluster for people to look at.
+TEST_F(SimLive, JobsSurviveWhatBreaksAndTheReportSaysSo) {
+  const char* longer = std::getenv("LIVE_SIM_SECONDS");
+  const std::string seconds = longer ? longer : "20";
+  const auto ran = simulate({"live",
+                             "--nodes",
+                             longer ? "8" : "4",
+                             "--seconds",
+                             seconds,
+                             "--rate",
+                             "30",
+                             "--failures",
+                             longer ? "20-40" : "60-80",
+                             "--job-seconds",
+                             "2-6",
+                             "--repair",
+                             "1-3",
+                             "--seed",
+                             "4",
+                             "--report",
+                             page(),
+                             "--record",
+                             root_ + "/run.jsonl",
+                             "--settle",
+                             "120"});
+  EXPECT_EQ(ran.status, 0) << ran.output << ran.errors;
+  EXPECT_THAT(ran.output, HasSubstr("No job was lost, none ran twice."));
+  const auto told = report();
+  EXPECT_GT(told["submitted"], 4);
+  EXPECT_EQ(told["completed"], told["submitted"]) << ran.output;
+  EXPECT_GT(told["injected"], 0);
+  EXPECT_GT(told["repaired"], 0) << ran.output;
+  EXPECT_THAT(text_of(page()), HasSubstr("<svg"));
+  EXPECT_EQ(lines_of(root_ + "/run.jsonl").size(),
+            1 + told["submitted"].get<std::size_t>() - told["retried"].get<std::size_t>() +
+                told["injected"].get<std::size_t>() - told["by_jobs"].get<std::size_t>());
+}
+
+TEST_F(SimLive, NonsenseIsRefusedWithTheOptionsName) {
+  const std::pair<std::vector<std::string>, std::string> cases[] = {
+      {{"live", "--rate", "51"}, "--rate"},
+      {{"live", "--failures", "12-5"}, "--failures"},
+      {{"live", "--nodes", "0"}, "--nodes"},
+      {{"live", "--seconds", "-1"}, "--seconds"},
+      {{"live", "--job-types", "/nowhere"}, "--job-types"}};
+  for (const auto& [words, option] : cases) {
+    const auto ran = simulate(words);
+    EXPECT_NE(ran.status, 0) << option;
+    EXPECT_THAT(ran.errors, HasSubstr(option));
+  }
+}
+
+}  // namespace
+}  // namespace acrf::minicluster
