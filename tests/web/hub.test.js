@@ -42,7 +42,7 @@ if (url) {
 
   test('A real job is drawn, and leaves when it ends', async () => {
     const { page, close } = await open('#jobs');
-    const id = (await slurm('sbatch', '--parsable', '-N2', '--gpus-per-node=8', '-J', 'seen', '--wrap', 'sleep 600')).trim();
+    const id = (await slurm('sbatch', '--parsable', '-N2', '--gpus-per-node=8', '-J', 'seen', '-o', '/dev/null', '--wrap', 'sleep 600')).trim();
     await page.getByRole('link', { name: id, exact: true }).waitFor();
     await page.getByRole('link', { name: id, exact: true }).click();
     await page.getByRole('button', { name: 'Show on the cluster' }).click();
