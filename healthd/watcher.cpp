@@ -128,8 +128,7 @@ void Watcher::run(int signal_fd) {
     publish_verdict();
   }
   remember_history();
-  if (const auto saved = kernel_log_.save_place(); !saved)
-    spdlog::error("place in the kernel log: {}", saved.error().sentence);
+  place_problem_.note(kernel_log_.save_place());
 }
 
 void Watcher::save(const Incident& incident) {
@@ -172,8 +171,7 @@ void Watcher::read_kernel_log() {
   next_save_ = now + kSavePlaceEvery;
   report_lost_records(now);
   remember_history();
-  if (const auto saved = kernel_log_.save_place(); !saved)
-    spdlog::error("place in the kernel log: {}", saved.error().sentence);
+  place_problem_.note(kernel_log_.save_place());
 }
 
 // Before the place in the kernel log: a line may be judged twice, but none is forgotten.
@@ -182,8 +180,7 @@ void Watcher::remember_history() {
   auto text = history_.to_text();
   if (text == remembered_history_) return;
   remembered_history_ = std::move(text);
-  if (const auto saved = replace_file(history_path(config_), remembered_history_); !saved)
-    spdlog::error("memory of earlier faults: {}", saved.error().sentence);
+  history_problem_.note(replace_file(history_path(config_), remembered_history_));
 }
 
 void Watcher::report_lost_records(Clock::time_point now) {
@@ -356,8 +353,7 @@ void Watcher::publish_verdict() {
     const std::lock_guard lock(tracker_mutex_);
     verdict = judge_node(findings_.at(std::time(nullptr)), silent);
   }
-  if (const auto written = check_cache_.publish(verdict, boottime_ms()); !written)
-    spdlog::error("verdict for --check-once: {}", written.error().sentence);
+  verdict_problem_.note(check_cache_.publish(verdict, boottime_ms()));
   if (reporter_) report(verdict, Clock::now());
 }
 

@@ -16,6 +16,7 @@
 #include "check_cache.h"
 #include "common/audit_log.h"
 #include "common/incident_store.h"
+#include "common/lasting_problem.h"
 #include "config_reload.h"
 #include "core/classify.h"
 #include "core/config.h"
@@ -108,6 +109,9 @@ class Watcher {
   Clock::time_point next_save_;
   Clock::time_point next_loss_report_;
   std::uint64_t reported_losses_ = 0;
+  LastingProblem place_problem_{"place in the kernel log"};
+  LastingProblem history_problem_{"memory of earlier faults"};
+  LastingProblem verdict_problem_{"verdict for --check-once"};
   CheckCache check_cache_;
   std::mutex tracker_mutex_;  // the Responder's thread closes incidents
   Catalog catalog_;

@@ -28,7 +28,7 @@ void Watcher::resume_unfinished() {
     const bool acts = evacuates(incident.root.verdict);
     if (acts && !incident.enforced && enforces_anywhere(config_)) continue;
     tracker_.update(incident);
-    if (!incident.taken_over) note(incident);
+    if (!incident.taken_over && !store_.is_withdrawn(incident.id)) note(incident);
     if (incident.phase == Phase::kDone) continue;
     if (!enforces_anywhere(config_)) {
       spdlog::warn("incident {}: unfinished, and left so: Mode=observe", incident.id);

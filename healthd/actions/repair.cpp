@@ -354,7 +354,7 @@ bool Repair::end_probation(const Case& sick) {
 
 bool Repair::save(const Case& sick) {
   const auto saved = store_.save(sick);
-  if (!saved) spdlog::error("case {}: not recorded: {}", sick.key, saved.error().sentence);
+  problem_.note(saved);
   return saved.ok();
 }
 

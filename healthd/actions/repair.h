@@ -11,6 +11,7 @@
 #include "actions/containment.h"
 #include "actions/program_run.h"
 #include "common/case_store.h"
+#include "common/lasting_problem.h"
 #include "core/incident.h"
 #include "part_signs.h"
 
@@ -74,6 +75,7 @@ class Repair {
   ProgramRun program_;
   AuditId program_audit_;
   std::vector<Patient> patients_;
+  LastingProblem problem_{"cases of repair"};
   bool controller_was_away_ = true;  // nobody knows what it did before this daemon began
 };
 

@@ -77,6 +77,8 @@ void Responder::configure(Config config) {
 }
 
 void Responder::withdraw(const std::string& id) {
+  if (const auto saved = parts_.store.withdraw(id); !saved)
+    spdlog::error("incident {}: its withdrawal is not recorded: {}", id, saved.error().sentence);
   const std::lock_guard lock(mutex_);
   if (withdrawn_.size() >= kMostWithdrawn) withdrawn_.clear();
   withdrawn_.insert(id);
@@ -84,7 +86,7 @@ void Responder::withdraw(const std::string& id) {
 
 bool Responder::is_withdrawn(const std::string& id) {
   const std::lock_guard lock(mutex_);
-  return withdrawn_.contains(id);
+  return withdrawn_.contains(id) || parts_.store.is_withdrawn(id);
 }
 
 // False when the thread is to stop.

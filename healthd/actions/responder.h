@@ -60,7 +60,7 @@ class Responder {
   void submit(Incident incident);
   // To be used from the next round on.
   void configure(Config config);
-  // The incident needs nothing any more. What was begun goes on to its end.
+  // The incident needs nothing any more, also after a restart. What was begun goes on to its end.
   void withdraw(const std::string& id);
   // Neighbours have missed this node: it may have been drained meanwhile.
   void look_at_own_node();

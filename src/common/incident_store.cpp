@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/incident_store.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "common/file.h"
 #include "core/node_verdict.h"
 
 namespace acrf {
@@ -124,7 +127,7 @@ Result<Incident> incident_from_json(const std::string& text) {
 Result<IncidentStore> IncidentStore::open(const std::string& directory) {
   auto records = RecordDir::open(directory);
   if (!records) return records.error();
-  return IncidentStore(std::move(*records));
+  return IncidentStore(directory, std::move(*records));
 }
 
 Status IncidentStore::save(const Incident& incident) const {
@@ -144,6 +147,18 @@ std::vector<Incident> IncidentStore::load_all(std::vector<std::string>& complain
   return incidents;
 }
 
+std::string IncidentStore::withdrawal_path(const std::string& id) const {
+  return directory_ + "/" + id + ".withdrawn";
+}
+
+Status IncidentStore::withdraw(const std::string& id) const {
+  return write_file(withdrawal_path(id), "");
+}
+
+bool IncidentStore::is_withdrawn(const std::string& id) const {
+  return ::access(withdrawal_path(id).c_str(), F_OK) == 0;
+}
+
 void IncidentStore::prune(std::size_t keep) const {
   std::vector<std::string> ignored;
   auto incidents = load_all(ignored);
@@ -151,7 +166,10 @@ void IncidentStore::prune(std::size_t keep) const {
   if (incidents.size() <= keep) return;
   std::sort(incidents.begin(), incidents.end(),
             [](const Incident& a, const Incident& b) { return a.root.unix_s > b.root.unix_s; });
-  for (std::size_t i = keep; i < incidents.size(); ++i) records_.remove(incidents[i].id);
+  for (std::size_t i = keep; i < incidents.size(); ++i) {
+    records_.remove(incidents[i].id);
+    ::unlink(withdrawal_path(incidents[i].id).c_str());
+  }
 }
 
 }  // namespace acrf

@@ -21,11 +21,19 @@ class IncidentStore {
   // Unreadable files are set aside as *.bad and named in `complaints`.
   std::vector<Incident> load_all(std::vector<std::string>& complaints) const;
 
+  // What is written here outlasts a restart, whoever writes the incident's record meanwhile:
+  // nothing is to be begun for it any more.
+  Status withdraw(const std::string& id) const;
+  bool is_withdrawn(const std::string& id) const;
+
   // Removes finished incidents but the newest `keep`.
   void prune(std::size_t keep) const;
 
  private:
-  explicit IncidentStore(RecordDir records) : records_(std::move(records)) {}
+  IncidentStore(std::string directory, RecordDir records)
+      : directory_(std::move(directory)), records_(std::move(records)) {}
+  std::string withdrawal_path(const std::string& id) const;
+  std::string directory_;
   RecordDir records_;
 };
 

@@ -45,6 +45,25 @@ TEST(IncidentStore, GivesBackWhatWasSaved) {
   EXPECT_EQ(loaded[0].root.gpu, (PciAddress{0, 0x1a, 0}));
 }
 
+TEST(IncidentStore, AWithdrawalOutlastsWhoeverWritesTheRecord) {
+  const TemporaryDirectory directory;
+  {
+    const auto store = IncidentStore::open(directory.path("incidents"));
+    ASSERT_TRUE(store->save(example("n1-a", Phase::kSeen)).ok());
+    ASSERT_TRUE(store->withdraw("n1-a").ok());
+    ASSERT_TRUE(store->save(example("n1-a", Phase::kSeen)).ok());
+  }
+  const auto store = IncidentStore::open(directory.path("incidents"));
+  EXPECT_TRUE(store->is_withdrawn("n1-a"));
+  EXPECT_FALSE(store->is_withdrawn("n1-b"));
+  std::vector<std::string> complaints;
+  EXPECT_EQ(store->load_all(complaints).size(), 1u);
+  EXPECT_TRUE(complaints.empty());
+  ASSERT_TRUE(store->save(example("n1-a", Phase::kDone)).ok());
+  store->prune(0);
+  EXPECT_FALSE(store->is_withdrawn("n1-a"));
+}
+
 TEST(IncidentStore, IsForItsOwnerOnly) {
   const TemporaryDirectory directory;
   const auto store = IncidentStore::open(directory.path("incidents"));
