@@ -17,6 +17,7 @@
 #include "hub/adviser.h"
 #include "hub/http/server.h"
 #include "hub/poller.h"
+#include "hub/token_command.h"
 
 #ifdef HAVE_LIBSYSTEMD
 #include <systemd/sd-daemon.h>
@@ -82,7 +83,7 @@ void publish(Model& model, Store& store, int signal_fd) {
 Status serve(const Config& config, const Options& options) {
   allow_many_connections();
   const UniqueFd signals = open_signals();
-  const SlurmClient slurm;
+  SlurmClient slurm;
   Model model{std::string(mode_name(config.mode))};
   Store store(store_options(config));
   for (const auto& incident : store.recent_incidents()) model.take_incident(incident, false);
@@ -90,8 +91,9 @@ Status serve(const Config& config, const Options& options) {
                   [&store](const std::string& node) { return store.open_block(node); });
   const auto directory = slurm_directory();
   const auto socket = munge_socket_in(slurm_conf_value(directory, "AuthInfo"));
-  Ingest ingest(model, store, munge_seals(socket), slurm_user_id(directory));
-  Server server({config, model, history, store, ingest,
+  const auto slurm_user = slurm_user_id(directory);
+  Ingest ingest(model, store, munge_seals(socket), slurm_user);
+  Server server({config, model, history, store, ingest, slurm, socket, slurm_user,
                  options.listen.empty() ? config.hub_listen : options.listen, options.sim_socket,
                  options.test_cluster});
   if (const auto started = server.start(); !started) return started;
@@ -133,6 +135,8 @@ int main(int argc, char** argv) {
   app.add_flag("--test-cluster", options.test_cluster,
                "faults may be injected, and loopback connections may act");
   app.set_version_flag("-V,--version", std::string("acrf-hub ") + ACRF_VERSION);
+  int status = EXIT_SUCCESS;
+  auto* tokens = acrf::hub::add_token_command(app, options.config_path, status);
   CLI11_PARSE(app, argc, argv);
-  return acrf::hub::run(options);
+  return tokens->parsed() ? status : acrf::hub::run(options);
 }

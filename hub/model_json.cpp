@@ -31,7 +31,9 @@ ordered_json to_json(const JobLook& job) {
                       {"end_ms", job.end_ms},
                       {"restarts", job.restarts},
                       {"policy", job.policy},
-                      {"workload", job.workload}};
+                      {"workload", job.workload},
+                      {"ranges", ordered_json::array()}};
+  if (job.state == "RUNNING" || job.state == "SUSPENDED") all["ranges"] = job.node_ranges;
   all["ettr"] = job.ettr ? ordered_json(*job.ettr) : ordered_json();
   return all;
 }
