@@ -36,6 +36,15 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
+// Of this launcher alone: a name made of the job and the process would be another's, too, where
+// containers share /tmp, and anybody's to guess.
+Result<std::string> make_directory() {
+  std::string path =
+      (variable("TMPDIR").empty() ? "/tmp" : variable("TMPDIR")) + "/acrf-run-XXXXXX";
+  if (!::mkdtemp(path.data())) return system_error("mkdtemp " + path);
+  return path;
+}
+
 Error outside(const char* name) {
   return {ErrorCode::kInvalid,
           fmt::format("{} is not set: acrf run belongs into a batch script", name)};
@@ -267,11 +276,11 @@ Result<int> Launcher::run() {
   const auto set = watched_signals();
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
   if (const auto found = find_job(); !found) return found.error();
-  hostfile_ =
-      fmt::format("{}/acrf-run-{}-{}", variable("TMPDIR").empty() ? "/tmp" : variable("TMPDIR"),
-                  job_.value, ::getpid());
   auto nodes = plan_step(network_.topology, state_);
   if (!nodes) return give_up();
+  const auto directory = make_directory();
+  if (!directory) return directory.error();
+  hostfile_ = *directory + "/hosts";
   state_.running = std::move(*nodes);
   tell(true);
   Result<int> status = EXIT_FAILURE;
@@ -282,6 +291,7 @@ Result<int> Launcher::run() {
     status = started.error();
   }
   ::unlink(hostfile_.c_str());
+  ::rmdir(directory->c_str());
   tell(false);
   return status;
 }
