@@ -51,7 +51,8 @@ class HubApiLive : public LiveCluster {
   json audit(const std::string& node, const std::string& what) {
     json found;
     wait_until([&] {
-      for (const auto& entry : get("/v1/audit?node=" + node)["audit"])
+      const auto answer = get("/v1/audit?node=" + node);
+      for (const auto& entry : answer["audit"])
         if (found.is_null() && entry["what"] == what) found = entry;
       return !found.is_null();
     });
@@ -110,7 +111,7 @@ TEST_F(HubApiLive, ReturningWhatAcrfHoldsEndsItsCase) {
   const auto started = std::time(nullptr);  // see UndoLive
   ASSERT_TRUE(wait_until([&] { return std::time(nullptr) > started; }));
   inject("n1");
-  ASSERT_TRUE(healthd_says("n1", "closed: node drained"));
+  ASSERT_TRUE(healthd_says("n1", "-> attended"));
   EXPECT_EQ(act({{"action", "return"}, {"node", "n1"}})["result"], "done");
   EXPECT_FALSE(node("n1").drained);
   EXPECT_TRUE(healthd_says("n1", "-> taken_over"));
@@ -136,7 +137,8 @@ TEST_F(HubApiLive, AnIncidentIsFollowedFromTheFaultToTheRestart) {
     const auto incidents = get("/v1/incidents?node=n1")["incidents"];
     if (incidents.empty()) return false;
     way.clear();
-    for (const auto& step : get("/v1/incidents/" + incidents[0]["id"].get<std::string>())["trace"])
+    const auto incident = get("/v1/incidents/" + incidents[0]["id"].get<std::string>());
+    for (const auto& step : incident["trace"])
       way += step["part"].get<std::string>() + ":" + step["what"].get<std::string>() + " ";
     return way.find("job:restart") != std::string::npos;
   })) << way;
@@ -146,8 +148,9 @@ TEST_F(HubApiLive, AnIncidentIsFollowedFromTheFaultToTheRestart) {
 
 TEST_F(HubApiLive, AnswersAsItsDescriptionSays) {
   start_with_hub(small());
-  const auto token = cluster().run({"acrf-hub", "-f", root_ + "/etc/acrf-hub-1.conf", "token",
-                                    "add", "test", "--role", "admin", "--days", "1"});
+  const auto token =
+      cluster().run({ACRF_STAGE "/usr/sbin/acrf-hub", "-f", root_ + "/etc/acrf-hub-1.conf", "token",
+                     "add", "test", "--role", "admin", "--days", "1"});
   ASSERT_TRUE(token.ok()) << token.errors;
   const auto secret = token.output.substr(0, token.output.find('\n'));
   const auto checked = cluster().run(
