@@ -230,6 +230,12 @@ void Repair::announce(const Case& sick, CaseState before, const std::string& why
   parts_.tell(sick, why);
 }
 
+// While slurmctld does not say, it may.
+bool Repair::may_be_in_use(GpuMask gpus) {
+  const auto used = parts_.slurm.gpus_in_use(node_);
+  return !used || (*used & gpus) != 0;
+}
+
 PartView Repair::look(const Case& sick, const Result<NodeView>& node, Clock::time_point now) {
   PartView view;
   view.now_s = std::time(nullptr);
@@ -241,7 +247,7 @@ PartView Repair::look(const Case& sick, const Result<NodeView>& node, Clock::tim
     view.hold = node->draining ? (ours ? Hold::kOurs : Hold::kOthers) : Hold::kNone;
     if (!sick.whole_node && view.hold == Hold::kNone)
       view.hold = node->token.health.quarantined & bit ? Hold::kOurs : Hold::kNone;
-    view.busy = sick.whole_node ? node->busy : (node->gpus_used & bit) != 0;
+    view.busy = node->busy && (sick.whole_node || may_be_in_use(bit));
     view.may_be_lost =
         (controller_was_away_ || node->controller_started_unix_s >= sick.contained_s) &&
         view.now_s - sick.contained_s < kMayBeLost_s;

@@ -54,6 +54,7 @@ class Repair {
   };
 
   void step_case(Patient& patient, Clock::time_point now);
+  bool may_be_in_use(GpuMask gpus);
   PartView look(const Case& sick, const Result<NodeView>& node, Clock::time_point now);
   bool leave(const Case& sick, const LadderStep& step);
   bool record(Case& sick, const LadderStep& step, const PartView& view);

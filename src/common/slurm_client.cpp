@@ -110,6 +110,13 @@ Result<std::string> gres_on_node(const slurm_job_info_t& job, const std::string&
                                         " are in an order that does not tell its GPUs apart"};
 }
 
+// It has begun and not given its nodes back.
+bool has_nodes(const slurm_job_info_t& job) {
+  const auto state = state_of(job);
+  return state == JobState::kRunning || state == JobState::kSuspended ||
+         (job.job_state & (JOB_COMPLETING | JOB_CONFIGURING)) != 0;
+}
+
 // libslurm itself waits through a failover, so a call that takes this long may have met another
 // controller at its end.
 constexpr std::chrono::seconds kSuspiciouslySlow{2};
@@ -117,13 +124,13 @@ constexpr std::chrono::seconds kSuspiciouslySlow{2};
 using NodeAnswer = std::unique_ptr<node_info_msg_t, decltype(&slurm_free_node_info_msg)>;
 using JobAnswer = std::unique_ptr<job_info_msg_t, decltype(&slurm_free_job_info_msg)>;
 
-// With one record.
+// With one record. Never with SHOW_DETAIL: 22.05 then makes the text of the GPUs in use anew under
+// a read lock, and two who ask at once make slurmctld free it twice.
 Result<NodeAnswer> load_node(const std::string& name) {
   node_info_msg_t* raw = nullptr;
   std::string writable = name;
-  if (ask_controller([&] {
-        return slurm_load_node_single(&raw, writable.data(), SHOW_ALL | SHOW_DETAIL);
-      }) != SLURM_SUCCESS)
+  if (ask_controller([&] { return slurm_load_node_single(&raw, writable.data(), SHOW_ALL); }) !=
+      SLURM_SUCCESS)
     return slurm_error("ask slurmctld about node " + name, errno);
   NodeAnswer answer(raw, slurm_free_node_info_msg);
   if (answer->record_count != 1)
@@ -164,7 +171,6 @@ Result<NodeView> SlurmClient::node(const std::string& name) {
   view.away = (record.node_state & kAway) != 0;
   view.busy = base == NODE_STATE_ALLOCATED || base == NODE_STATE_MIXED ||
               (record.node_state & NODE_STATE_COMPLETING) != 0;
-  view.gpus_used = gpus_used_in_gres(record.gres_used ? record.gres_used : "");
   view.token = node_token_in(record.comment ? record.comment : "");
   return view;
 }
@@ -246,15 +252,28 @@ Result<JobOnNode> SlurmClient::job_on_node(JobId job, const std::string& node) {
   for (std::uint32_t i = 0; i < answer->record_count; ++i) {
     const slurm_job_info_t& record = answer->job_array[i];
     if (record.job_id != job.value) continue;  // another task of its array
-    const auto state = state_of(record);
     const auto gres = gres_on_node(record, node);
     if (!gres) return gres.error();
-    return JobOnNode{record.user_id,
-                     state == JobState::kRunning || state == JobState::kSuspended ||
-                         (record.job_state & (JOB_COMPLETING | JOB_CONFIGURING)) != 0,
-                     gpus_used_in_gres(*gres)};
+    return JobOnNode{record.user_id, has_nodes(record), gpus_used_in_gres(*gres)};
   }
   return Error{ErrorCode::kNotFound, about + ": it knows no such job"};
+}
+
+Result<GpuMask> SlurmClient::gpus_in_use(const std::string& node) {
+  job_info_msg_t* raw = nullptr;
+  if (ask_controller([&] { return slurm_load_jobs(0, &raw, SHOW_ALL | SHOW_DETAIL); }) !=
+      SLURM_SUCCESS)
+    return slurm_error("ask slurmctld for its jobs", errno);
+  const JobAnswer answer(raw, slurm_free_job_info_msg);
+  GpuMask used = 0;
+  for (std::uint32_t i = 0; i < answer->record_count; ++i) {
+    const slurm_job_info_t& job = answer->job_array[i];
+    if (!has_nodes(job) || !hostlist_names(job.nodes, node)) continue;
+    const auto gres = gres_on_node(job, node);
+    if (!gres) return gres.error();
+    used |= gpus_used_in_gres(*gres);
+  }
+  return used;
 }
 
 Result<int> SlurmClient::gpus_of_node(const std::string& name) {

@@ -67,6 +67,9 @@ class SlurmClient {
 
   Result<JobOnNode> job_on_node(JobId job, const std::string& node);
 
+  // By all jobs on the node, in Slurm's numbers.
+  Result<GpuMask> gpus_in_use(const std::string& node);
+
   // As slurm.conf and slurmd say.
   Result<int> gpus_of_node(const std::string& name);
 

@@ -27,7 +27,6 @@ struct NodeView {
   std::int64_t controller_started_unix_s = 0;
   bool answer_was_slow = false;  // so that another controller may have given it
   bool busy = false;             // a job has some of it
-  GpuMask gpus_used = 0;         // by jobs
   NodeToken token = {};          // ACRF's word in its comment
   bool down = false;
   bool away = false;  // switched off or being rebooted by Slurm: its silence is nobody's fault

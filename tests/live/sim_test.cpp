@@ -33,7 +33,8 @@ class SimLive : public LiveCluster {
 
 std::vector<json> lines_of(const std::string& path) {
   std::vector<json> lines;
-  for (const auto line : split(trim(text_of(path)), '\n')) lines.push_back(json::parse(line));
+  const auto text = text_of(path);
+  for (const auto line : split(trim(text), '\n')) lines.push_back(json::parse(line));
   return lines;
 }
 
