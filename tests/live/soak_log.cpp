@@ -44,11 +44,12 @@ constexpr const char* kElsewhere[] = {
 
 // A job's CPUs are counted down as its nodes leave it. Slurm 22.05 takes a lost node for one that
 // has yet to leave when the job is requeued while it is completing (build_cg_bitmap() in
-// _job_requeue(), which slurmctld also calls for jobs with lost nodes when it starts), and counts
-// the node a second time when it reads the job in again. The count serves nothing but squeue's
-// column of CPUs. Plain Slurm says it too: see plain_slurm_test.cpp.
+// _job_requeue_op(), which slurmctld also calls for jobs with lost nodes when it starts), and counts
+// the node a second time when it leaves again or slurmctld reads the job in. The count serves
+// nothing but squeue's column of CPUs. Plain Slurm says it too: see plain_slurm_test.cpp.
 constexpr std::string_view kCountedTwice = "error: job_update_tres_cnt: cpu_cnt underflow (";
 constexpr std::string_view kReadInAgain = "_sync_nodes_to_comp_job: JobId=";
+constexpr std::string_view kRequeued = "debug:  _job_requeue_op: JobId=";
 
 bool contains_any(std::string_view text, const auto& words) {
   for (const std::string_view word : words)
@@ -96,12 +97,14 @@ std::map<std::string, int> kinds_of_errors(std::string_view log) {
 
 std::vector<std::string> suspicious_errors(std::string_view log) {
   std::vector<std::string> lines;
-  std::set<std::string_view> read_in_again;  // jobs that were completing then
+  std::set<std::string_view> wait_again;  // jobs that may wait for a lost node once more
   for (const auto line : split(log, '\n')) {
-    if (starts_with(text_behind_time(line), kReadInAgain)) read_in_again.insert(job_of(line));
+    const auto said = text_behind_time(line);
+    if (starts_with(said, kReadInAgain) || starts_with(said, kRequeued))
+      wait_again.insert(job_of(said));
     const auto text = error_text(line);
     if (text.empty()) continue;
-    if (starts_with(text, kCountedTwice) && read_in_again.count(job_of(text))) continue;
+    if (starts_with(text, kCountedTwice) && wait_again.count(job_of(text))) continue;
     if (starts_with(text, "fatal: ") ||
         (contains_any(text, kSuspicious) && !contains_any(text, kPlainSlurm) &&
          !contains_any(text, kElsewhere)))

@@ -43,6 +43,7 @@ class Soak : public LiveCluster {
         "SwitchName=l4 Nodes=n[9-10]\nSwitchName=p1 Switches=l[1-2]\n"
         "SwitchName=p2 Switches=l[3-4]\nSwitchName=core Switches=p[1-2]\n";
     options.slurm_conf +=
+        "SlurmctldDebug=debug\n"  // says which jobs are requeued
         "MinJobAge=10\nKillWait=2\nPreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n"
         "PartitionName=high Nodes=ALL PriorityTier=10 State=UP\n"
         "PartitionName=whole Nodes=ALL OverSubscribe=EXCLUSIVE State=UP\n";
