@@ -102,19 +102,24 @@ const char kReplayScheduling[] =
 
 Result<ReplayPage> ReplayPage::create(const std::string& path) {
   const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!fd || ::ftruncate(fd.get(), sizeof(replay_page_t)) != 0) return system_error("make " + path);
+  if (!fd || ::ftruncate(fd.get(), sizeof(replay_file_t)) != 0) return system_error("make " + path);
   void* mapped =
-      ::mmap(nullptr, sizeof(replay_page_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+      ::mmap(nullptr, sizeof(replay_file_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   if (mapped == MAP_FAILED) return system_error("map " + path);
   ::setenv("ACRF_REPLAY_PAGE", path.c_str(), 1);
-  return ReplayPage(static_cast<volatile replay_page_t*>(mapped));
+  return ReplayPage(static_cast<replay_file_t*>(mapped));
+}
+
+bool ReplayPage::was_offered(std::uint32_t job, int node) const {
+  if (job >= REPLAY_JOBS || node >= REPLAY_NODES) return true;
+  return file_->offers[job][node / 64] >> (node % 64) & 1;
 }
 
 void ReplayPage::set_clock(std::int64_t seconds) {
   if (epoch_s_ == 0) epoch_s_ = static_cast<std::int64_t>(::time(nullptr)) + 1;
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  page_->set_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-  page_->now_s = epoch_s_ + seconds;
+  page().set_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+  page().now_s = epoch_s_ + seconds;
 }
 
 Controller::Controller(const std::string& slurm_conf, ReplayPage& page) : page_(page) {

@@ -32,11 +32,14 @@ class ReplayPage {
   static Result<ReplayPage> create(const std::string& path);
   // To so many seconds after the first call. There it stays, up to fractions, until the next.
   void set_clock(std::int64_t seconds);
-  void give_backfill_turn() { page_->backfill_turn = page_->backfill_turn + 1; }
+  void give_backfill_turn() { page().backfill_turn = page().backfill_turn + 1; }
+  // Whether slurmctld let the select plugin choose this node when it started the job.
+  bool was_offered(std::uint32_t job, int node) const;
 
  private:
-  explicit ReplayPage(volatile replay_page_t* page) : page_(page) {}
-  volatile replay_page_t* page_;  // mapped until the process ends
+  explicit ReplayPage(replay_file_t* file) : file_(file) {}
+  volatile replay_page_t& page() { return file_->page; }
+  replay_file_t* file_;  // mapped until the process ends
   std::int64_t epoch_s_ = 0;
 };
 

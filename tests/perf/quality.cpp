@@ -71,12 +71,13 @@ void QualityBooks::pass_time(double seconds) {
   }
 }
 
-void QualityBooks::judge(const HeldJob& job, int gpus_per_node, StartedBy by) {
+void QualityBooks::judge(const HeldJob& job, int gpus_per_node, const std::vector<bool>& offered,
+                         StartedBy by) {
   auto& placements = placements_[static_cast<int>(by)];
-  count_suitable(gpus_per_node);
+  count_suitable(gpus_per_node, offered);
   if (job.nodes.size() > 1) judge_network(job, placements);
   if (gpus_per_node > 1 && gpus_per_node < kGpusPerNode)
-    judge_links(job, gpus_per_node, placements);
+    judge_links(job, gpus_per_node, offered, placements);
 }
 
 void QualityBooks::judge_network(const HeldJob& job, Placements& placements) {
@@ -94,10 +95,12 @@ void QualityBooks::judge_network(const HeldJob& job, Placements& placements) {
   placements.avoidably += touched.pods > 1 && one_pod_has(nodes);
 }
 
-void QualityBooks::judge_links(const HeldJob& job, int gpus_per_node, Placements& placements) {
+void QualityBooks::judge_links(const HeldJob& job, int gpus_per_node,
+                               const std::vector<bool>& offered, Placements& placements) {
   std::int64_t best = 0, got = 0;
-  for (const auto free : free_)
-    best = std::max(best, gpus_.weight_inside(gpus_.best(free, gpus_per_node)));
+  for (std::size_t node = 0; node < free_.size(); ++node)
+    if (offered[node])
+      best = std::max(best, gpus_.weight_inside(gpus_.best(free_[node], gpus_per_node)));
   for (const auto& held : job.nodes) got += gpus_.weight_inside(held.gpus);
   placements.links.add(static_cast<double>(got),
                        static_cast<double>(best) * static_cast<double>(job.nodes.size()));
@@ -111,11 +114,12 @@ std::vector<LeafShare> QualityBooks::shares_of(const HeldJob& job) const {
   return shares;
 }
 
-void QualityBooks::count_suitable(int gpus_per_node) {
+void QualityBooks::count_suitable(int gpus_per_node, const std::vector<bool>& offered) {
   std::fill(suitable_.begin(), suitable_.end(), 0);
   for (std::size_t node = 0; node < free_.size(); ++node) {
     const int leaf = topology_.leaf_of(topology_.position_of(static_cast<int>(node)));
-    suitable_[static_cast<std::size_t>(leaf)] += std::popcount(free_[node]) >= gpus_per_node;
+    suitable_[static_cast<std::size_t>(leaf)] +=
+        offered[node] && std::popcount(free_[node]) >= gpus_per_node;
   }
 }
 

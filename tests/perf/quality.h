@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // How good placements are. Keeps its own books of what is free, so that each placement is held
-// against the best that was to be had at that moment.
+// against the best that was to be had at that moment, among the nodes that slurmctld offered.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,7 @@ struct Placements {
   void add(const Placements& other);
 };
 
-// Who started a job. Backfill keeps nodes free for jobs that wait, of which the books know nothing:
-// what they hold to be the best possible may not have been on offer.
+// Who started a job. Backfill keeps nodes free for jobs that wait and does not offer them.
 enum class StartedBy { kMain, kBackfill };
 
 // GPU seconds since the last reset.
@@ -53,8 +52,10 @@ class QualityBooks {
 
   // False: something that was not free was given.
   bool start(const HeldJob& job, int gpus_per_node);
-  // How the job, which is about to start, is placed; counts in placements().
-  void judge(const HeldJob& job, int gpus_per_node, StartedBy by);
+  // How the job, which is about to start, is placed; counts in placements(). `offered`, by node:
+  // among which the select plugin could choose.
+  void judge(const HeldJob& job, int gpus_per_node, const std::vector<bool>& offered,
+             StartedBy by);
   void end(const HeldJob& job);
   void pass_time(double seconds);
   void reset_usage() { usage_ = {}; }
@@ -64,9 +65,10 @@ class QualityBooks {
 
  private:
   void judge_network(const HeldJob& job, Placements& placements);
-  void judge_links(const HeldJob& job, int gpus_per_node, Placements& placements);
+  void judge_links(const HeldJob& job, int gpus_per_node, const std::vector<bool>& offered,
+                   Placements& placements);
   std::vector<LeafShare> shares_of(const HeldJob& job) const;
-  void count_suitable(int gpus_per_node);
+  void count_suitable(int gpus_per_node, const std::vector<bool>& offered);
   bool one_pod_has(int nodes) const;
   int fewest_leaves(int nodes) const;
 

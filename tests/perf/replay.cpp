@@ -97,11 +97,18 @@ Status Replay::note_starts(StartedBy by) {
   return Done{};
 }
 
+std::vector<bool> Replay::offered_to(std::uint32_t job) const {
+  std::vector<bool> offered(static_cast<std::size_t>(plan_.cluster_gpus / kGpusPerNode));
+  for (std::size_t node = 0; node < offered.size(); ++node)
+    offered[node] = page_.was_offered(job, static_cast<int>(node));
+  return offered;
+}
+
 Status Replay::note_start(const HeldJob& held, StartedBy by) {
   const auto& job = jobs_[pending_.at(held.id)];
   pending_.erase(held.id);
   const bool judged = job.arrival_s > 0;
-  if (judged) books_.judge(held, job.gpus_per_node, by);
+  if (judged) books_.judge(held, job.gpus_per_node, offered_to(held.id), by);
   if (!books_.start(held, job.gpus_per_node)) {
     return Error{
         ErrorCode::kUnavailable,

@@ -57,6 +57,7 @@ class Replay {
   Status schedule();
   Status note_starts(StartedBy by);
   Status note_start(const HeldJob& held, StartedBy by);
+  std::vector<bool> offered_to(std::uint32_t job) const;
   void count_unstarted();
 
   Controller& controller_;

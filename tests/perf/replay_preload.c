@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "replay_offers.h"
 #include "replay_page.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -30,20 +31,24 @@ typedef int (*timedwait_t)(pthread_cond_t *, pthread_mutex_t *,
 
 static const replay_page_t no_page;
 static const volatile replay_page_t *page = &no_page;
+replay_offer_t *replay_offers;
 static timedwait_t real_timedwait;
 
 __attribute__((constructor)) static void _open_page(void)
 {
 	const char *path = getenv("ACRF_REPLAY_PAGE");
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	void *mapped = MAP_FAILED;
+	int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+	replay_file_t *mapped = MAP_FAILED;
 
 	if (fd >= 0) {
-		mapped = mmap(NULL, sizeof(*page), PROT_READ, MAP_SHARED, fd, 0);
+		mapped = mmap(NULL, sizeof(*mapped), PROT_READ | PROT_WRITE,
+			      MAP_SHARED, fd, 0);
 		close(fd);
 	}
-	if (mapped != MAP_FAILED)
-		page = mapped;
+	if (mapped != MAP_FAILED) {
+		page = &mapped->page;
+		replay_offers = mapped->offers;
+	}
 	/* The newer of x86-64's two; elsewhere there is one */
 	real_timedwait = (timedwait_t) dlvsym(RTLD_NEXT,
 					      "pthread_cond_timedwait",
