@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "core/text.h"
 #include "live_cluster.h"
 
@@ -24,11 +26,14 @@ class Select : public LiveCluster {
 
   std::string submit_sleeper(std::vector<std::string> options) {
     options.insert(options.begin(), {"sbatch", "--parsable", "--output=/dev/null"});
-    options.push_back("--wrap=sleep 1000");
+    options.push_back("--wrap=touch " + begun("$SLURM_JOB_ID") + "; sleep 1000");
     const auto submitted = cluster().run(options);
     EXPECT_TRUE(submitted.ok()) << submitted.errors;
     return std::string(trim(submitted.output));
   }
+
+  // There once the job's script runs: until then slurmstepd may still read slurm.conf.
+  std::string begun(const std::string& id) { return cluster().path("begun-" + id); }
 
   // State, and the nodes, cores and GPUs by index, of every task of a job.
   std::string allocation(const std::string& id) {
@@ -112,6 +117,7 @@ TEST_F(Select, GoesInAndOutWhileJobsRun) {
   const auto add_job = [&] {
     const auto id = submit_sleeper({"--gpus=2"});
     ASSERT_TRUE(runs(id));
+    ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(begun(id)); }));
     jobs.emplace_back(id, allocation(id));
   };
   add_job();
