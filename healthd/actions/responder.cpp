@@ -27,20 +27,6 @@ bool concerns_gpu_alone(const Verdict& verdict) {
          (verdict.action == Action::kResetGpu || verdict.action == Action::kRma);
 }
 
-AuditEntry entry_for(const Incident& incident, AuditKind kind, std::string what,
-                     std::string subject) {
-  AuditEntry entry;
-  entry.node = incident.node;
-  entry.incident = incident.id;
-  entry.kind = kind;
-  entry.what = std::move(what);
-  entry.subject = std::move(subject);
-  entry.decided_by = incident.root.verdict.fault_class;
-  entry.mode = Mode::kEnforce;
-  entry.evidence = incident.root.evidence;
-  return entry;
-}
-
 }  // namespace
 
 Responder::Responder(Parts parts, CaseStore cases)
@@ -49,8 +35,8 @@ Responder::Responder(Parts parts, CaseStore cases)
                    [this](int milliseconds) { return pause(milliseconds); }),
       repair_({parts_.config, slurm_, containment_, parts_.audit, parts_.signs, parts_.tell_case},
               std::move(cases), parts_.node, parts_.boot_id),
-      last_checkpoint_(parts_.config, slurm_, parts_.audit, parts_.node),
-      stand_in_(slurm_, parts_.audit),
+      jobs_({parts_.config, slurm_, parts_.audit, parts_.node, parts_.is_still_silent,
+             [this](const Incident& changed) { save(changed); }}),
       neighbourhood_(parts_.config, slurm_, parts_.node, parts_.when_neighbours_found),
       thread_([this] { run(); }) {}
 
@@ -152,11 +138,11 @@ void Responder::take_submissions() {
       note_decision(incident);
       continue;
     }
-    const auto known = std::find_if(active_.begin(), active_.end(), [&](const Active& active) {
-      return active.incident.id == incident.id;
-    });
+    const auto known = std::find_if(
+        active_.begin(), active_.end(),
+        [&](const ActiveIncident& active) { return active.incident.id == incident.id; });
     if (known == active_.end()) {
-      Active active;
+      ActiveIncident active;
       // Who takes an incident up again can't know what the controller did in the meantime.
       active.controller_was_away = incident.phase == Phase::kDrained;
       active.incident = std::move(incident);
@@ -195,7 +181,7 @@ Responder::Clock::time_point Responder::respond_to_all(Clock::time_point now) {
 }
 
 // One round. False when the incident is closed.
-bool Responder::respond(Active& active) {
+bool Responder::respond(ActiveIncident& active) {
   const Round round = one_round(active);
   if (round == Round::kClosed) return false;
   active.calm_rounds = round == Round::kCalm ? active.calm_rounds + 1 : 0;
@@ -219,9 +205,9 @@ milliseconds Responder::pause_after(Round round) {
   return kRetry;
 }
 
-Responder::Round Responder::one_round(Active& active) {
+Round Responder::one_round(ActiveIncident& active) {
   auto& incident = active.incident;
-  const auto node = look_at_node(active);
+  const auto node = look_at_node(slurm_, active);
   if (!node) {
     if (node.error().code == ErrorCode::kNotFound) {
       close(incident, node.error().sentence);
@@ -232,17 +218,11 @@ Responder::Round Responder::one_round(Active& active) {
   }
   const Round contained = hold_contained(active, *node);
   if (contained == Round::kClosed || incident.phase == Phase::kSeen) return contained;
-  const Round jobs = recover_jobs(active);
+  const Round jobs = jobs_.step(active);
   return contained == Round::kCalm ? jobs : contained;
 }
 
-Result<NodeView> Responder::look_at_node(Active& active) {
-  auto node = slurm_.node(active.incident.node);
-  if (!node || node->answer_was_slow) active.controller_was_away = true;
-  return node;
-}
-
-Responder::Round Responder::hold_contained(Active& active, const NodeView& node) {
+Round Responder::hold_contained(ActiveIncident& active, const NodeView& node) {
   auto& incident = active.incident;
   if (incident.phase == Phase::kSeen && is_withdrawn(incident.id)) {
     containment_.give_up(incident.node);
@@ -307,7 +287,7 @@ void Responder::choose_containment(Incident& incident) {
   incident.quarantined_gpu = incident.gpu_index;
 }
 
-Responder::Round Responder::contain(Active& active) {
+Round Responder::contain(ActiveIncident& active) {
   auto& incident = active.incident;
   if (incident.quarantined_gpu)
     spdlog::warn("incident {}: hiding GPU {} of node {} from jobs", incident.id,
@@ -336,7 +316,7 @@ Responder::Round Responder::contain(Active& active) {
 }
 
 // The case is opened when the part is seen to be ours; what others drained is theirs.
-void Responder::mark_contained(Active& active, bool by_us) {
+void Responder::mark_contained(ActiveIncident& active, bool by_us) {
   auto& incident = active.incident;
   const bool first = incident.phase == Phase::kSeen;
   incident.phase = Phase::kDrained;
@@ -350,85 +330,6 @@ void Responder::mark_contained(Active& active, bool by_us) {
     parts_.tell(incident, "quarantined", "the GPU is kept from jobs, its node serves on");
   else
     parts_.tell(incident, "drained", "the node is drained");
-}
-
-Responder::Round Responder::recover_jobs(Active& active) {
-  const auto& incident = active.incident;
-  if (incident.root.verdict.at_job_end) return Round::kCalm;
-  const auto jobs = slurm_.jobs_of_node(incident.node);
-  if (!jobs) {
-    spdlog::warn("incident {}: {}; trying again", incident.id, jobs.error().sentence);
-    return Round::kActed;
-  }
-  const bool silent = is_silence(incident.root.verdict);
-  Round round = silent ? take_down(active, *jobs) : Round::kCalm;
-  std::set<JobId> leaving;
-  for (const auto& job : *jobs) {
-    if (is_leaving(job)) leaving.insert(job.id);
-    const bool runs = job.state == JobState::kRunning || job.state == JobState::kSuspended;
-    if (silent && runs) continue;  // nobody there would end it: its node goes down instead
-    const JobStep step = plan_job(incident, job);
-    if (step == JobStep::kLeave || active.refused.contains(job.id)) continue;
-    if (!holds_part(incident, job)) continue;
-    if (last_checkpoint_.holds_back(active.incident, job,
-                                    [this](const Incident& changed) { save(changed); })) {
-      round = Round::kActed;
-      continue;
-    }
-    if (!requeue(active, job, step == JobStep::kRequeueHeld)) continue;
-    round = Round::kActed;
-    leaving.insert(job.id);
-  }
-  const bool ending = !silent && !incident.quarantined_gpu &&
-                      stand_in_.step(incident, leaving, parts_.config.requeue_kill_wait_s);
-  return ending ? Round::kEnding : round;
-}
-
-// The node is drained and silent. It is looked at once more right before.
-Responder::Round Responder::take_down(Active& active, const std::vector<JobView>& jobs) {
-  const auto& incident = active.incident;
-  const auto node = look_at_node(active);
-  if (!node) return Round::kActed;
-  const auto step = plan_down(incident, *node, jobs);
-  if (step == DownStep::kNothing) return Round::kCalm;
-  if (step == DownStep::kWait) return Round::kActed;
-  if (!parts_.is_still_silent(incident)) return Round::kCalm;
-  spdlog::warn("incident {}: node {} goes down for its jobs to be requeued", incident.id,
-               incident.node);
-  auto entry = entry_for(incident, AuditKind::kAct, "down", incident.node);
-  entry.undo = "resume " + incident.node;
-  const auto id = parts_.audit.begin(std::move(entry));
-  const auto done = slurm_.down(incident.node);
-  parts_.audit.finish(id, done ? AuditResult::done() : AuditResult::failed(done.error().sentence));
-  if (!done) spdlog::error("incident {}: {}; trying again", incident.id, done.error().sentence);
-  return Round::kActed;
-}
-
-// With one GPU in quarantine the jobs on the node's other GPUs go on.
-bool Responder::holds_part(const Incident& incident, const JobView& job) {
-  if (!incident.quarantined_gpu) return true;
-  const auto held = slurm_.job_on_node(job.id, incident.node);
-  return held && (held->gpus & (GpuMask{1} << *incident.quarantined_gpu)) != 0;
-}
-
-// False when slurmctld says no: the job ended, or may not be requeued. Silence is not a no.
-bool Responder::requeue(Active& active, const JobView& job, bool hold) {
-  const auto& incident = active.incident;
-  spdlog::warn("incident {}: requeueing job {} ({} restarts so far){}", incident.id, job.id.value,
-               job.restarts, hold ? ", held: it has used up its restarts" : "");
-  auto entry = entry_for(incident, AuditKind::kAct, hold ? "requeue_hold" : "requeue",
-                         "job " + std::to_string(job.id.value));
-  if (hold) entry.undo = "release " + std::to_string(job.id.value);
-  const auto id = parts_.audit.begin(std::move(entry));
-  const auto requeued = slurm_.requeue(job.id, hold);
-  parts_.audit.finish(
-      id, requeued ? AuditResult::done() : AuditResult::failed(requeued.error().sentence));
-  if (requeued) return true;
-  const bool refused = requeued.error().code != ErrorCode::kUnavailable;
-  spdlog::error("incident {}: {}; {}", incident.id, requeued.error().sentence,
-                refused ? "left alone" : "trying again");
-  if (refused) active.refused.insert(job.id);
-  return !refused;
 }
 
 void Responder::close(Incident& incident, const std::string& outcome) {

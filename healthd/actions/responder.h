@@ -18,13 +18,12 @@
 #include <set>
 #include <string>
 #include <thread>
-#include <vector>
 
+#include "actions/active_incident.h"
 #include "actions/containment.h"
-#include "actions/last_checkpoint.h"
+#include "actions/job_recovery.h"
 #include "actions/neighbourhood.h"
 #include "actions/repair.h"
-#include "actions/slurmd_stand_in.h"
 #include "common/incident_store.h"
 #include "common/slurm_client.h"
 #include "core/incident.h"
@@ -68,41 +67,18 @@ class Responder {
  private:
   using Clock = std::chrono::steady_clock;
 
-  // What a look at slurmctld came to.
-  enum class Round {
-    kCalm,     // nothing was left to do
-    kActed,    // something was done, or could not be done yet
-    kEnding,   // jobs are being ended here
-    kRefused,  // slurmctld or a brake says no; asking again soon would not help
-    kClosed,   // the case is over
-  };
-
-  struct Active {
-    Incident incident;
-    int calm_rounds = 0;
-    Clock::time_point due{};
-    // Calls failed or hung since the effect was last seen in place: a backup may have taken over.
-    bool controller_was_away = false;
-    std::set<JobId> refused;  // jobs that slurmctld will not requeue
-  };
-
   void run();
   void take_submissions();
   void note_decision(const Incident& incident);
   Clock::time_point respond_to_all(Clock::time_point now);
-  bool respond(Active& active);
+  bool respond(ActiveIncident& active);
   static std::chrono::milliseconds pause_after(Round round);
-  Round one_round(Active& active);
-  Result<NodeView> look_at_node(Active& active);
-  Round hold_contained(Active& active, const NodeView& node);
-  Round contain(Active& active);
-  Round recover_jobs(Active& active);
-  Round take_down(Active& active, const std::vector<JobView>& jobs);
+  Round one_round(ActiveIncident& active);
+  Round hold_contained(ActiveIncident& active, const NodeView& node);
+  Round contain(ActiveIncident& active);
   Clock::time_point adopt_own_node(Clock::time_point now);
-  bool holds_part(const Incident& incident, const JobView& job);
-  bool requeue(Active& active, const JobView& job, bool hold);
   void choose_containment(Incident& incident);
-  void mark_contained(Active& active, bool by_us);
+  void mark_contained(ActiveIncident& active, bool by_us);
   void close(Incident& incident, const std::string& outcome);
   void save(const Incident& incident);
   bool is_withdrawn(const std::string& id);
@@ -120,11 +96,10 @@ class Responder {
   SlurmClient slurm_;
   Containment containment_;
   Repair repair_;
-  LastCheckpoint last_checkpoint_;
-  SlurmdStandIn stand_in_;
+  JobRecovery jobs_;
   Neighbourhood neighbourhood_;
   Clock::time_point own_look_due_ = Clock::time_point::max();
-  std::list<Active> active_;
+  std::list<ActiveIncident> active_;
   std::thread thread_;
 };
 
