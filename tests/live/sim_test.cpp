@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "build_paths.h"
+#include "common/file.h"
 #include "core/text.h"
 #include "live_cluster.h"
 
@@ -88,6 +89,59 @@ TEST_F(SimLive, NonsenseIsRefusedWithTheOptionsName) {
     EXPECT_NE(ran.status, 0) << option;
     EXPECT_THAT(ran.errors, HasSubstr(option));
   }
+}
+
+TEST_F(SimLive, ARecordedRunIsDoneAgain) {
+  ASSERT_TRUE(write_file(root_ + "/run.jsonl", R"({"acrf_sim":1,"nodes":2,"gpus":2,"seed":1}
+{"at_ms":0,"job":"one","type":"training","priority":"high","nodes":1,"gpus":1,"seconds":8}
+{"at_ms":500,"job":"two","type":"matrix","nodes":1,"gpus":1,"seconds":8}
+{"at_ms":1000,"fault":"gpu-lost","node":0,"gpu":0,"repair_s":1}
+)")
+                  .ok());
+  const auto ran =
+      simulate({"replay", root_ + "/run.jsonl", "--report", page(), "--settle", "120"});
+  EXPECT_EQ(ran.status, 0) << ran.output << ran.errors;
+  const auto told = report();
+  EXPECT_EQ(told["submitted"], 2);
+  EXPECT_EQ(told["completed"], 2);
+  EXPECT_EQ(told["injected"], 1);
+  const auto log = text_of(root_ + "/sim/log/sim.log");
+  EXPECT_THAT(log, HasSubstr("submitted: one, 1 node, 1 GPU each, 8 s, priority high"));
+  EXPECT_THAT(log, HasSubstr("fault: gpu-lost on GPU 0 of n1"));
+}
+
+TEST_F(SimLive, AProgramOfOnesOwnIsAJobAndIsTriedAgain) {
+  std::filesystem::create_directories(root_ + "/types");
+  ASSERT_TRUE(write_file(root_ + "/types/moody",
+                         "#!/bin/sh\n[ -e " + root_ + "/tried ] && exit\ntouch " + root_ +
+                             "/tried\nexit 3\n",
+                         0755)
+                  .ok());
+  ASSERT_TRUE(write_file(root_ + "/run.jsonl", R"({"acrf_sim":1,"nodes":1,"gpus":1,"seed":1}
+{"at_ms":0,"job":"mine","type":"moody","nodes":1,"gpus":1,"seconds":1}
+)")
+                  .ok());
+  const auto ran = simulate({"replay", root_ + "/run.jsonl", "--job-types", root_ + "/types",
+                             "--report", page(), "--settle", "120"});
+  EXPECT_EQ(ran.status, 0) << ran.output << ran.errors;
+  const auto told = report();
+  EXPECT_EQ(told["submitted"], 2);
+  EXPECT_EQ(told["retried"], 1);
+  EXPECT_EQ(told["failed"], 1);
+  EXPECT_EQ(told["completed"], 1);
+}
+
+TEST_F(SimLive, AnInterruptStopsEverything) {
+  const auto ran = run_command({"timeout", "--foreground", "--preserve-status", "--signal=INT",
+                                "15", ACRF_SIM, "live", "--nodes", "2", "--gpus", "2", "--rate",
+                                "30", "--report", page(), "--root", root_ + "/sim", "--port", "0"},
+                               environment_with({}), std::chrono::minutes(5));
+  EXPECT_EQ(ran.status, 0) << ran.output << ran.errors;
+  EXPECT_THAT(ran.output, HasSubstr("The cluster is stopped."));
+  EXPECT_THAT(text_of(page()), HasSubstr("<svg"));
+  EXPECT_THAT(ran.output, testing::Not(HasSubstr("\033")));  // it is no terminal
+  const auto left = run_command({"pgrep", "-f", root_ + "/sim/"}, environment_with({}));
+  EXPECT_EQ(left.output, "");
 }
 
 }  // namespace

@@ -92,11 +92,12 @@ TEST(SimRecording, IsReadAsItWasWritten) {
   EXPECT_EQ(recording->cluster.seed, 9u);
   EXPECT_EQ(recording->events, events);
   Replay replay(recording->events);
-  std::vector<PlannedEvent> again;
+  std::vector<PlannedEvent> again = replay.until(time_of(events.back()) - 1);
+  EXPECT_FALSE(replay.is_done());  // its last event is still to come
   for (std::int64_t ms = 0; ms <= 600'000; ms += 5000)
     for (const auto& event : replay.until(ms)) again.push_back(event);
   EXPECT_EQ(again, events);
-  EXPECT_EQ(replay.length_ms(), time_of(events.back()));
+  EXPECT_TRUE(replay.is_done());
 }
 
 TEST(SimRecording, ABadLineIsNamed) {

@@ -55,6 +55,7 @@ class Live {
   std::unique_ptr<minicluster::Cluster> cluster_;
   std::unique_ptr<Script> script_;
   Planner* planner_ = nullptr;  // script_, unless it is a replay
+  Replay* replay_ = nullptr;    // script_, if it is one
   std::optional<JobDesk> desk_;
   std::optional<Workshop> workshop_;
   std::optional<Books> books_;
@@ -62,7 +63,6 @@ class Live {
   Clock::time_point began_;
   std::int64_t began_unix_ms_ = 0;
   std::int64_t looked_ms_ = -1'000'000;
-  std::int64_t replay_ms_ = 0;
   std::set<std::string> out_;  // nodes that take no jobs
 };
 

@@ -33,8 +33,8 @@ class Replay : public Script {
  public:
   explicit Replay(std::vector<PlannedEvent> events) : events_(std::move(events)) {}
   std::vector<PlannedEvent> until(std::int64_t ms) override;
-  // When its last event is due.
-  std::int64_t length_ms() const { return events_.empty() ? 0 : time_of(events_.back()); }
+  // All of it was given.
+  bool is_done() const { return given_ == events_.size(); }
 
  private:
   std::vector<PlannedEvent> events_;
