@@ -41,7 +41,7 @@ Status deliver_by_http(const NotifyRule& rule, const Notice& notice, millisecond
   }
   const auto request = to_request(rule, notice, key, unix_s_now());
   if (!request) return Error{ErrorCode::kUnavailable, request.error().sentence};
-  const auto reply = post(*request, timeout);
+  const auto reply = ask_http(*request, timeout);
   if (!reply) return Error{ErrorCode::kUnavailable, reply.error().sentence};
   if (reply->status >= 200 && reply->status < 300) return Done{};
   const auto said = printable_line(reply->body, kLongestAnswer);

@@ -12,6 +12,7 @@
 #include "advice.h"
 #include "common/config_file.h"
 #include "delivery.h"
+#include "fetch.h"
 #include "report.h"
 
 namespace acrf {
@@ -28,6 +29,7 @@ struct Options {
   std::string node;
   bool test = false;
   bool advice_worker = false;
+  bool fetch = false;
   AdviceSettings advice;
   ReportSettings report;
 };
@@ -83,6 +85,7 @@ int send_waiting(const NotifyRule& rule, const std::string& spool) {
 }
 
 int run(const Options& options) {
+  if (options.fetch) return run_fetch();
   if (options.advice_worker) return run_advice_worker(options.advice);
   if (!options.report.url.empty()) {
     auto report = options.report;
@@ -111,6 +114,7 @@ int main(int argc, char** argv) {
   app.add_option("--spool", options.spool, "send what waits in this spool");
   app.add_option("--node", options.node, "this node's name");
   app.add_flag("--test", options.test, "send a test message");
+  app.add_flag("--fetch", options.fetch)->group("");
   app.add_flag("--advice-worker", options.advice_worker)->group("");
   app.add_option("--advice-url", options.advice.url)->group("");
   app.add_option("--advice-api", options.advice.api)->group("");

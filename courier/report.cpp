@@ -30,7 +30,7 @@ Result<nlohmann::json> deliver_report(const ReportSettings& settings, const Seal
                                       const std::string& body) {
   const auto credential = seals.seal("acrf-report " + settings.node + " " + sha256_hex(body));
   if (!credential) return credential.error();
-  const auto reply = post({settings.url,
+  const auto reply = ask_http({settings.url,
                            {"Content-Type: application/json", "Expect:", "Connection: close",
                             "Authorization: Munge " + *credential},
                            body},

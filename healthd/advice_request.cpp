@@ -32,7 +32,7 @@ Result<Advice> ask_model(const AdviceSettings& settings, const std::string& line
                                              : read_secret(settings.key_file);
   if (!key) return key.error();
   const auto reply =
-      post({settings.url, headers_of(settings, *key), advice_request(settings, line)}, timeout);
+      ask_http({settings.url, headers_of(settings, *key), advice_request(settings, line)}, timeout);
   if (!reply) return reply.error();
   if (reply->cut) return Error{ErrorCode::kUnavailable, "the endpoint's answer is too long"};
   if (reply->status != 200)

@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 
+#include "common/admin_rehearsal.h"
 #include "core/hostlist.h"
 
 namespace acrf {
@@ -69,11 +70,14 @@ std::string sentence_of(const AdminAct& act, const AdminView& view) {
                  : fmt::format("node {} has no GPU in quarantine and no mark any more", act.node);
 }
 
-AuditResult attempt(const AdminAct& act, SlurmClient& slurm) {
+enum class Earnest { kReally, kRehearsal };
+
+AuditResult attempt(const AdminAct& act, SlurmClient& slurm, Earnest earnest) {
   const auto view = look_at(slurm, act);
   if (!view) return AuditResult::failed(view.error().sentence);
   if (const auto objection = objection_to(act, *view); !objection.empty())
     return AuditResult::skipped(objection);
+  if (earnest == Earnest::kRehearsal) return AuditResult::done("nothing stands against it");
   const auto done = write(act, slurm);
   return done ? AuditResult::done(sentence_of(act, *view))
               : AuditResult::failed(done.error().sentence);
@@ -111,7 +115,12 @@ AdminOutcome audited(AuditEntry entry, AuditLog& audit,
 
 AdminOutcome carry_out(const AdminAct& act, SlurmClient& slurm, AuditLog& audit) {
   if (const auto fault = fault_in(act); !fault.empty()) return {{}, AuditResult::failed(fault)};
-  return audited(entry_for(act), audit, [&] { return attempt(act, slurm); });
+  return audited(entry_for(act), audit, [&] { return attempt(act, slurm, Earnest::kReally); });
+}
+
+AuditResult rehearse(const AdminAct& act, SlurmClient& slurm) {
+  if (const auto fault = fault_in(act); !fault.empty()) return AuditResult::failed(fault);
+  return attempt(act, slurm, Earnest::kRehearsal);
 }
 
 AdminOutcome reset_brakes(const ResetScope& scope, const std::string& by, SlurmClient& slurm,

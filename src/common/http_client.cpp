@@ -8,12 +8,15 @@
 namespace acrf {
 namespace {
 
-constexpr std::size_t kLongestReply = 65536;
+struct ReplyTaker {
+  HttpReply reply;
+  std::size_t longest = 0;
+};
 
 // libcurl's write callback; a short count makes it give up.
 std::size_t take_bytes(char* bytes, std::size_t size, std::size_t count, void* to) {
-  auto& reply = *static_cast<HttpReply*>(to);
-  if (reply.body.size() + size * count > kLongestReply) {
+  auto& [reply, longest] = *static_cast<ReplyTaker*>(to);
+  if (reply.body.size() + size * count > longest) {
     reply.cut = true;
     return 0;
   }
@@ -42,13 +45,14 @@ Result<Headers> headers_of(const HttpRequest& request) {
 
 }  // namespace
 
-Result<HttpReply> post(const HttpRequest& request, std::chrono::milliseconds timeout) {
+Result<HttpReply> ask_http(const HttpRequest& request, std::chrono::milliseconds timeout) {
   const auto headers = headers_of(request);
   if (!headers) return headers.error();
   const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(),
                                                                  &curl_easy_cleanup);
   if (!curl) return Error{ErrorCode::kSystem, "libcurl does not start"};
-  HttpReply reply;
+  ReplyTaker taker{{}, request.longest_reply};
+  auto& reply = taker.reply;
   const auto set = [&](CURLoption option, auto value) {
     return curl_easy_setopt(curl.get(), option, value) == CURLE_OK;
   };
@@ -57,9 +61,12 @@ Result<HttpReply> post(const HttpRequest& request, std::chrono::milliseconds tim
       set(CURLOPT_FOLLOWLOCATION, 0L) && set(CURLOPT_NOSIGNAL, 1L) &&
       set(CURLOPT_TIMEOUT_MS, static_cast<long>(timeout.count())) &&
       set(CURLOPT_USERAGENT, "acrf-courier") && set(CURLOPT_HTTPHEADER, headers->get()) &&
-      set(CURLOPT_POST, 1L) && set(CURLOPT_POSTFIELDSIZE, static_cast<long>(request.body.size())) &&
-      set(CURLOPT_POSTFIELDS, request.body.c_str()) && set(CURLOPT_WRITEFUNCTION, &take_bytes) &&
-      set(CURLOPT_WRITEDATA, static_cast<void*>(&reply));
+      (request.is_get ||
+       (set(CURLOPT_POST, 1L) &&
+        set(CURLOPT_POSTFIELDSIZE, static_cast<long>(request.body.size())) &&
+        set(CURLOPT_POSTFIELDS, request.body.c_str()))) &&
+      set(CURLOPT_WRITEFUNCTION, &take_bytes) &&
+      set(CURLOPT_WRITEDATA, static_cast<void*>(&taker));
   if (!ready) return Error{ErrorCode::kInvalid, request.url + ": libcurl does not take it"};
   const CURLcode code = curl_easy_perform(curl.get());
   long status = 0;

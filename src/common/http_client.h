@@ -15,16 +15,17 @@ struct HttpRequest {
   std::string url;
   std::vector<std::string> headers;  // "Name: value"
   std::string body;
+  bool is_get = false;  // else it is a POST of the body
+  std::size_t longest_reply = 65536;
 };
 
 struct HttpReply {
   int status = 0;
   std::string body;
-  bool cut = false;  // it was longer than is read, 64 kB
+  bool cut = false;  // it was longer than is read
 };
 
-// POSTs. Redirects are not followed. An Error: no endpoint answered in time, or the request cannot
-// be made.
-Result<HttpReply> post(const HttpRequest& request, std::chrono::milliseconds timeout);
+// Redirects are not followed. An Error: no endpoint answered in time, or the request cannot be made.
+Result<HttpReply> ask_http(const HttpRequest& request, std::chrono::milliseconds timeout);
 
 }  // namespace acrf

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "acrf_config.h"
+#include "cluster_commands.h"
 #include "commands.h"
 
 namespace acrf {
@@ -22,22 +23,28 @@ int main(int argc, char** argv) {
   app.set_version_flag("-V,--version", std::string("acrf ") + ACRF_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
+  acrf::add_act_commands(line);
   acrf::add_brakes_command(line);
   acrf::add_audit_command(line);
   acrf::add_checkpoint_command(line);
   acrf::add_classify_command(line);
+  acrf::add_completion_command(line);
   acrf::add_conf_command(line);
   acrf::add_events_command(line);
   acrf::add_explain_command(line);
+  acrf::add_gpu_command(line);
   acrf::add_inject_command(line);
   acrf::add_interval_command(line);
   acrf::add_job_command(line);
   acrf::add_maintenance_command(line);
+  acrf::add_node_command(line);
   acrf::add_notify_command(line);
   acrf::add_place_command(line);
   acrf::add_progress_command(line);
   acrf::add_rank_order_command(line);
   acrf::add_run_command(line);
+  acrf::add_status_command(line);
+  acrf::add_top_command(line);
   acrf::add_undo_command(line);
   CLI11_PARSE(app, argc, argv);
   return line.status;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "audit_source.h"
 #include "commands.h"
@@ -60,7 +61,7 @@ Status carry_out(SlurmClient& slurm, const Undo& undo) {
   return written ? taken : written;
 }
 
-Status undo_entry(const std::string& path, std::int64_t id) {
+Status undo_entry(const std::string& path, std::int64_t id, bool json) {
   const auto record = find_record(path, id);
   if (!record) return record.error();
   const auto undo = undo_of(*record);
@@ -84,7 +85,12 @@ Status undo_entry(const std::string& path, std::int64_t id) {
   audit.finish(by, done ? AuditResult::done() : AuditResult::failed(done.error().sentence));
   if (done) audit.mark_undone({id}, by);
   audit.flush(kWriting);
-  if (done) fmt::print("done: {}\n", to_text(*undo));
+  if (done && json)
+    fmt::print(
+        "{}\n",
+        nlohmann::ordered_json{{"undone", id}, {"by", by.value}, {"did", to_text(*undo)}}.dump());
+  else if (done)
+    fmt::print("done: {}\n", to_text(*undo));
   return done;
 }
 
@@ -101,7 +107,7 @@ void add_undo_command(CommandLine& line) {
   command->callback([&line, wanted] {
     const auto state_dir = find_state_dir(line, wanted->source);
     if (!state_dir) return fail(line, state_dir.error());
-    if (const auto done = undo_entry(audit_path(*state_dir), wanted->id); !done)
+    if (const auto done = undo_entry(audit_path(*state_dir), wanted->id, line.json); !done)
       fail(line, done.error());
   });
 }
