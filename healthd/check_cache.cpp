@@ -25,13 +25,15 @@ std::int64_t boottime_ms() {
   return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
 }
 
-Status CheckCache::publish(const NodeVerdict& verdict, std::int64_t now_ms) {
+Status CheckCache::publish(const NodeVerdict& verdict, std::int64_t now_ms,
+                           const std::function<std::string()>& figures) {
   const bool is_due = written_ms_ < 0 || now_ms - written_ms_ >= kCheckCacheEveryMs;
   if (!is_due && verdict == written_) return Done{};
-  const nlohmann::json record = {
+  nlohmann::json record = {
       {"version", kVersion},         {"boot_id", boot_id_},
       {"boottime_ms", now_ms},       {"status", static_cast<int>(verdict.status)},
       {"class", verdict.node_class}, {"text", verdict.text}};
+  if (figures) record["figures"] = nlohmann::json::parse(figures(), nullptr, false);
   // Tried again at the next refresh, not at each wakeup.
   written_ = verdict;
   written_ms_ = now_ms;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "core/node_verdict.h"
@@ -25,8 +26,10 @@ class CheckCache {
   CheckCache(std::string path, std::string boot_id)
       : path_(std::move(path)), boot_id_(std::move(boot_id)) {}
 
-  // Writes when the verdict is new or the file is due for a refresh.
-  Status publish(const NodeVerdict& verdict, std::int64_t now_ms);
+  // Writes when the verdict is new or the file is due for a refresh. `figures`: a JSON object, asked
+  // for only then.
+  Status publish(const NodeVerdict& verdict, std::int64_t now_ms,
+                 const std::function<std::string()>& figures = {});
 
  private:
   std::string path_;

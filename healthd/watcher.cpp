@@ -84,6 +84,7 @@ Watcher::Watcher(Config config, std::string config_path, std::string node, std::
               {node_}),
       next_save_(Clock::now()),
       check_cache_(check_cache_path(config_.state_dir), boot_id_),
+      figures_(std::int64_t{std::time(nullptr)} * 1000),
       catalog_(Catalog::with_rules(config_.faults)),
       lines_(catalog_),
       tracker_(node_),
@@ -261,6 +262,8 @@ void Watcher::observe(Event event, std::uint64_t uptime_us) {
 // The responder acts on an incident once; a stronger root is news for it only when there was
 // nothing to act on before, or when what could wait for the jobs' end no longer can.
 void Watcher::follow(const Change& change) {
+  if (change.kind == Change::Kind::kOpened)
+    figures_.note_incident(change.incident.root.verdict.fault_class);
   if (change.kind == Change::Kind::kOpened || change.newly_evacuates)
     return open_incident(change.incident);
   if (change.newly_urgent) return hasten(change.incident);
@@ -353,7 +356,9 @@ void Watcher::publish_verdict() {
     const std::lock_guard lock(tracker_mutex_);
     verdict = judge_node(findings_.at(std::time(nullptr)), silent);
   }
-  verdict_problem_.note(check_cache_.publish(verdict, boottime_ms()));
+  verdict_problem_.note(check_cache_.publish(verdict, boottime_ms(), [&] {
+    return figures_.to_json(present(verdict), gpus_.answer_times(), kernel_log_.lost());
+  }));
   if (reporter_) report(verdict, Clock::now());
 }
 

@@ -24,6 +24,7 @@
 #include "core/incident.h"
 #include "core/line_reader.h"
 #include "driver_age.h"
+#include "figures.h"
 #include "neighbours.h"
 #include "notifier.h"
 #include "part_signs.h"
@@ -89,6 +90,7 @@ class Watcher {
   void start_reporter();
   void report(const NodeVerdict& verdict, Clock::time_point now);
   std::vector<ReportedPart> parts_to_report() const;
+  NodeNow present(const NodeVerdict& verdict);
   void remember_history();
   void report_lost_records(Clock::time_point now);
 
@@ -113,6 +115,7 @@ class Watcher {
   LastingProblem history_problem_{"memory of earlier faults"};
   LastingProblem verdict_problem_{"verdict for --check-once"};
   CheckCache check_cache_;
+  Figures figures_;
   std::mutex tracker_mutex_;  // the Responder's thread closes incidents
   Catalog catalog_;
   LineReader lines_;

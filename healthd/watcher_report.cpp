@@ -60,16 +60,19 @@ std::vector<ReportedPart> Watcher::parts_to_report() const {
   return parts;
 }
 
-// A change at once, a sample every ReportInterval.
-void Watcher::report(const NodeVerdict& verdict, Clock::time_point now) {
+NodeNow Watcher::present(const NodeVerdict& verdict) {
   NodeNow present;
   present.verdict = verdict;
   present.gpus = parts_to_report();
-  {
-    const std::lock_guard lock(tracker_mutex_);
-    present.findings = findings_.at(std::time(nullptr));
-    present.cases.assign(open_cases_.begin(), open_cases_.end());
-  }
+  const std::lock_guard lock(tracker_mutex_);
+  present.findings = findings_.at(std::time(nullptr));
+  present.cases.assign(open_cases_.begin(), open_cases_.end());
+  return present;
+}
+
+// A change at once, a sample every ReportInterval.
+void Watcher::report(const NodeVerdict& verdict, Clock::time_point now) {
+  const auto present = this->present(verdict);
   auto state = state_item(present, 0);
   if (state != reported_state_) {
     reported_state_ = std::move(state);

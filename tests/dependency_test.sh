@@ -31,7 +31,7 @@ result CoreIncludesNoInputOrOutput "$(grep -rnE \
   'include <(iostream|fstream|cstdio|filesystem|thread|mutex|chrono|ctime|random|atomic|csignal)>' "$top_srcdir/src/core")"
 result CommonIncludesNothingAbove "$(includes src/common '"(core|common)/|"acrf_config.h"|<')"
 result HubIncludesNothingBeside "$(includes hub '"(core|common|fakegpu|hub)/|"acrf_config.h"|<')"
-result NobodyIncludesTheHub "$(grep -rnE 'include "hub/' "$top_srcdir"/{src,healthd,courier,tools,plugins})"
+result NobodyIncludesTheHub "$(grep -rnE 'include "hub/' "$top_srcdir"/{src,healthd,courier,exporter,tools,plugins})"
 result FakeGpuIncludesNothingAbove "$(includes src/fakegpu '"(core|common|fakegpu)/|<')"
 result MiniclusterIncludesNothingAbove "$(includes src/minicluster '"(core|common|fakegpu|minicluster)/|"build_paths.h"|<')"
 result OnlyShimsKnowSlurmsInsides "$(grep -rnlE 'slurm_compat.h|src/slurmctld/' \

@@ -43,7 +43,7 @@ result BoardsQueriesAreRead "$(promtool_says check rules "$work/board.yml")"
 
 result MetricsAreExported "$(
   grep -ohE '\bacrf_[a-z_]+' "$rules" "$board" | sed -E 's/_(bucket|sum|count)$//' | sort -u | while read -r metric; do
-    grep -rqF "\"$metric\"" "$top_srcdir/hub" "$top_srcdir/healthd" "$top_srcdir/src" ||
+    grep -rqF "\"$metric\"" "$top_srcdir/hub" "$top_srcdir/exporter" ||
       echo "nothing exports $metric"
   done)"
 

@@ -36,6 +36,8 @@ std::string_view state_of_case(CaseState state) {
   }
 }
 
+}  // namespace
+
 std::string_view state_of(const NodeNow& now, const GpuSample& sample) {
   for (const auto& [uuid, state] : now.cases)
     if (uuid == sample.uuid && !state_of_case(state).empty()) return state_of_case(state);
@@ -56,8 +58,6 @@ std::string_view state_of(const NodeNow& now) {
   }
   return now.cases.empty() ? "healthy" : "probation";
 }
-
-}  // namespace
 
 std::string sample_item(const std::vector<ReportedPart>& gpus, std::int64_t unix_ms) {
   std::string text =

@@ -28,6 +28,10 @@ struct NodeNow {
   std::vector<std::pair<std::string, CaseState>> cases;  // UUID of the GPU, or empty: the node
 };
 
+// unknown, healthy, suspect, probation or attended.
+std::string_view state_of(const NodeNow& now);
+std::string_view state_of(const NodeNow& now, const GpuSample& sample);
+
 std::string sample_item(const std::vector<ReportedPart>& gpus, std::int64_t unix_ms);
 std::string state_item(const NodeNow& now, std::int64_t unix_ms);
 // `updated_ms`: when its record was last written.

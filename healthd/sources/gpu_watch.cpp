@@ -82,7 +82,7 @@ void GpuWatch::add_poll_fds(std::vector<pollfd>& fds) const {
 std::vector<Event> GpuWatch::work(Clock::time_point now, std::int64_t unix_s) {
   std::vector<Event> events;
   for (auto& source : sources_) {
-    if (source.probe->waiting()) take_answer(source, unix_s, events);
+    if (source.probe->waiting()) take_answer(source, now, unix_s, events);
     end_late_probe(source, now, unix_s, events);
     ask_when_due(source, now, unix_s, events);
   }
@@ -90,11 +90,13 @@ std::vector<Event> GpuWatch::work(Clock::time_point now, std::int64_t unix_s) {
   return events;
 }
 
-void GpuWatch::take_answer(Source& source, std::int64_t unix_s, std::vector<Event>& events) {
+void GpuWatch::take_answer(Source& source, Clock::time_point now, std::int64_t unix_s,
+                           std::vector<Event>& events) {
   const auto answer = source.probe->take_answer();
   if (!answer) return tell_problem(source, answer.error().sentence);
   if (!*answer) return;
   source.hangs.answered();
+  source.times.note(std::chrono::duration<double>(now - source.asked).count());
   auto parsed = parse_samples(**answer, source.samples, source.name == "nvml" ? &driver_ : nullptr);
   if (!parsed) return tell_problem(source, parsed.error().sentence);
   source.last_problem.clear();
@@ -123,6 +125,7 @@ void GpuWatch::ask_when_due(Source& source, Clock::time_point now, std::int64_t 
                             std::vector<Event>& events) {
   if (now < source.next_sample || source.probe->waiting()) return;
   source.next_sample = now + std::chrono::seconds(config_.sample_interval_s);
+  source.asked = now;
   const auto asked =
       source.probe->request(now + std::chrono::seconds(config_.probe_timeout_s),
                             source.samples.empty() ? kWholeRequest : kChangesRequest);
@@ -183,6 +186,12 @@ std::vector<const GpuSample*> GpuWatch::samples() const {
   for (const auto& source : sources_)
     for (const auto& sample : source.samples)
       if (source.name != "dcgm") all.push_back(&sample);
+  return all;
+}
+
+std::vector<std::pair<std::string, AnswerTimes>> GpuWatch::answer_times() const {
+  std::vector<std::pair<std::string, AnswerTimes>> all;
+  for (const auto& source : sources_) all.emplace_back(source.name, source.times);
   return all;
 }
 

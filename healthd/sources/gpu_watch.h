@@ -13,6 +13,7 @@
 
 #include "core/config.h"
 #include "core/gpu_rules.h"
+#include "sources/answer_times.h"
 #include "sources/gpu_inventory.h"
 #include "sources/probe.h"
 
@@ -49,6 +50,9 @@ class GpuWatch {
   // The last sample of each GPU, of the sources that are GPUs' own libraries.
   std::vector<const GpuSample*> samples() const;
 
+  // How long each source takes to answer.
+  std::vector<std::pair<std::string, AnswerTimes>> answer_times() const;
+
   // NVIDIA's, as NVML names it; empty while unknown.
   const std::string& driver() const { return driver_; }
 
@@ -59,6 +63,8 @@ class GpuWatch {
     std::string fake_state;
     std::unique_ptr<Probe> probe;
     Clock::time_point next_sample;
+    Clock::time_point asked;
+    AnswerTimes times;
     HangRule hangs;
     std::string last_problem;
     std::size_t gpus = 0;
@@ -66,7 +72,8 @@ class GpuWatch {
   };
 
   void add_source(const std::string& name, const std::string& library);
-  void take_answer(Source& source, std::int64_t unix_s, std::vector<Event>& events);
+  void take_answer(Source& source, Clock::time_point now, std::int64_t unix_s,
+                   std::vector<Event>& events);
   void end_late_probe(Source& source, Clock::time_point now, std::int64_t unix_s,
                       std::vector<Event>& events);
   void ask_when_due(Source& source, Clock::time_point now, std::int64_t unix_s,

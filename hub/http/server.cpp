@@ -68,18 +68,6 @@ std::string token_path(const Config& config) {
   return config.hub_token_file.empty() ? config.hub_dir + "/tokens" : config.hub_token_file;
 }
 
-Result<ListenAddress> parse_listen_address(const std::string& text) {
-  const auto colon = text.rfind(':');
-  const auto port = parse_unsigned(
-      colon == std::string::npos ? std::string_view() : std::string_view(text).substr(colon + 1));
-  std::string_view host = std::string_view(text).substr(0, colon == std::string::npos ? 0 : colon);
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']')
-    host = host.substr(1, host.size() - 2);
-  if (!port || *port > 65535 || host.empty())
-    return Error{ErrorCode::kInvalid, "HubListen: \"" + text + "\" must be ADDRESS:PORT"};
-  return ListenAddress{std::string(host), static_cast<int>(*port)};
-}
-
 Status check_listen_address(const ListenAddress& address, const Config& config) {
   if (!config.hub_certificate.empty()) return Done{};
   const auto local = is_local(address.host);
@@ -146,7 +134,9 @@ Server::~Server() { stop(); }
 
 Status Server::start() {
   const auto address = parse_listen_address(parts_.listen);
-  if (!address) return address.error();
+  if (!address)
+    return Error{ErrorCode::kInvalid,
+                 "HubListen: \"" + parts_.listen + "\" must be ADDRESS:PORT"};
   if (const auto allowed = check_listen_address(*address, parts_.config); !allowed) return allowed;
   auto tls = tls_of(parts_.config);
   if (!tls) return tls.error();

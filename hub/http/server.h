@@ -8,19 +8,13 @@
 
 #include "common/slurm_client.h"
 #include "core/config.h"
+#include "core/listen_address.h"
 #include "hub/history.h"
 #include "hub/ingest.h"
 #include "hub/model.h"
 #include "hub/store.h"
 
 namespace acrf::hub {
-
-// Where to listen: "127.0.0.1:6822", "[::1]:6822", "localhost:6822".
-struct ListenAddress {
-  std::string host;
-  int port = 0;
-};
-Result<ListenAddress> parse_listen_address(const std::string& text);
 
 // Whether the hub may listen there: on an address that others reach only with a certificate.
 Status check_listen_address(const ListenAddress& address, const Config& config);

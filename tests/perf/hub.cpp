@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/file.h"
+#include "core/config.h"
 #include "core/text.h"
 #include "hub/history.h"
 #include "hub/history_file.h"
@@ -29,6 +30,8 @@ namespace {
 using std::chrono::seconds;
 using Clock = std::chrono::steady_clock;
 namespace fs = std::filesystem;
+
+constexpr int kEvery_s = 5;
 
 struct Options {
   std::string root;
@@ -118,8 +121,73 @@ void ask(int port, int nodes, const std::atomic<bool>& stop, Queries& queries) {
 
 struct Books {
   std::uint64_t lost = 0, twice = 0, samples = 0;
-  std::uint64_t raw_bytes = 0, minute_bytes = 0, file_bytes = 0;
+  std::uint64_t raw_bytes = 0, file_bytes = 0;
 };
+
+// What the history takes on disk, indexes and half-filled pages included.
+struct Sizes {
+  double raw_sample = 0, minute = 0, hour = 0;  // bytes, of one node; 0: not known
+};
+
+// Bytes for each of the rows in a table's full blocks: their data, and what a row costs beside it.
+Result<double> bytes_of_one(sqlite::Database& database, const std::string& table,
+                            std::size_t in_full_block) {
+  auto rows = database.prepare("SELECT data FROM " + table);
+  if (!rows) return rows.error();
+  double blocks = 0, bytes = 0, full_blocks = 0, full_bytes = 0, full_rows = 0;
+  while (true) {
+    const auto row = rows->step();
+    if (!row) return row.error();
+    if (!*row) break;
+    const auto data = rows->text(0);
+    const auto series = read_series(data);
+    const auto size = static_cast<double>(data.size());
+    ++blocks;
+    bytes += size;
+    if (!series || series->size() * 10 < in_full_block * 9) continue;
+    ++full_blocks;
+    full_bytes += size;
+    full_rows += static_cast<double>(series->size());
+  }
+  const auto pages = database.number(
+      "SELECT sum(pgsize) FROM dbstat WHERE name IN (SELECT name FROM sqlite_schema WHERE "
+      "tbl_name='" + table + "')");
+  if (!pages) return pages.error();
+  if (full_rows == 0) return 0.0;
+  const double beside = (static_cast<double>(*pages) - bytes) / blocks;
+  return (full_bytes + full_blocks * beside) / full_rows;
+}
+
+// `every_s`: a node's sample.
+Result<Sizes> measure(const std::string& path, int every_s) {
+  auto file = hub::HistoryFile::open(path);
+  if (!file) return file.error();
+  auto database = sqlite::Database::open(path, true, 5000);
+  if (!database) return database.error();
+  // An hour's row is made of its minutes when it is over; here, of those that are there.
+  auto nodes = database->prepare("SELECT node, min(begin_ms) FROM minute GROUP BY node LIMIT 2000");
+  if (!nodes) return nodes.error();
+  std::vector<std::pair<int, std::int64_t>> hours;
+  while (true) {
+    const auto row = nodes->step();
+    if (!row) return row.error();
+    if (!*row) break;
+    hours.emplace_back(static_cast<int>(nodes->number(0)),
+                       nodes->number(1) - nodes->number(1) % hub::kHour_ms);
+  }
+  if (const auto begun = file->begin(); !begun) return begun.error();
+  for (const auto& [node, begin_ms] : hours)
+    if (const auto done = file->roll_up_hour(node, begin_ms); !done) return done.error();
+  if (const auto ended = file->end(); !ended) return ended.error();
+  const auto block_s = static_cast<std::size_t>(hub::kBlock_ms / 1000);
+  const auto raw = bytes_of_one(*database, "raw", block_s / static_cast<std::size_t>(every_s));
+  if (!raw) return raw.error();
+  const auto minute = bytes_of_one(*database, "minute", block_s / 60);
+  if (!minute) return minute.error();
+  const auto hour = bytes_of_one(*database, "hour", 1);
+  if (!hour) return hour.error();
+  return Sizes{*raw, *minute, *hour};
+}
 
 // Every sample's count is its last number: each must be there, once.
 Result<Books> check(const std::string& path, const std::vector<std::uint32_t>& made) {
@@ -159,10 +227,15 @@ Result<Books> check(const std::string& path, const std::vector<std::uint32_t>& m
     }
     books.samples += made[i];
   }
-  if (const auto bytes = database->number("SELECT sum(length(data)) FROM minute"))
-    books.minute_bytes = static_cast<std::uint64_t>(*bytes);
   books.file_bytes = hub::History(path).size();
   return books;
+}
+
+double own_time_s() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  return static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+         static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
 }
 
 int fail(const std::string& sentence) {
@@ -188,12 +261,13 @@ int run(const Options& options) {
   const auto url = (*cluster)->hub_url();
   const int port = static_cast<int>(*parse_unsigned(url.substr(url.rfind(':') + 1)));
   Daemon hub((*cluster)->path("etc/acrf-hub-1.conf")), munged("--socket=" + (*cluster)->path("munge.socket"));
-  HubReporters reporters({options.nodes, options.gpus, 5000, port, (*cluster)->path("munge.socket")});
+  HubReporters reporters({options.nodes, options.gpus, kEvery_s * 1000, port, (*cluster)->path("munge.socket")});
   std::atomic<bool> stop{false};
   Queries queries;
   hub.look();
   munged.look();
   const double hub_before_s = hub.spent_s(), munged_before_s = munged.spent_s();
+  const double own_before_s = own_time_s();
   const auto begin = Clock::now();
   reporters.start();
   std::thread people([&] { ask(port, options.nodes, stop, queries); });
@@ -220,28 +294,40 @@ int run(const Options& options) {
   (*cluster)->wait_for_end("hub-1");
   const auto books = check((*cluster)->path("hub-1/history.db"), reporters.made());
   if (!books) return fail(books.error().sentence);
+  const auto sizes = measure((*cluster)->path("hub-1/history.db"), kEvery_s);
+  if (!sizes) return fail(sizes.error().sentence);
   auto lags = reporters.lags_ms();
   const auto counts = reporters.counts();
   const double lag_p50 = quantile(lags, 0.5), lag_p99 = quantile(lags, 0.99);
   const double query_p50 = quantile(queries.ms, 0.5), query_p99 = quantile(queries.ms, 0.99);
-  const double raw_per_sample = static_cast<double>(books->raw_bytes) / static_cast<double>(std::max<std::uint64_t>(books->samples, 1));
+  const double own_s = own_time_s() - own_before_s;
+  // Of 1,000 nodes, with the defaults of HubRawHours, HubMinuteDays and HubHourDays.
+  const Config config;
+  const double raw_gb = sizes->raw_sample * 3600 / kEvery_s * config.hub_raw_hours * 1000 / 1e9;
+  const double minute_gb = sizes->minute * 1440 * config.hub_minute_days * 1000 / 1e9;
+  const double hour_gb = sizes->hour * 24 * config.hub_hour_days * 1000 / 1e9;
   fmt::print("{} nodes x {} GPUs every 5 s for {:.1f} min, SIGKILL in the middle (away {:.1f} s)\n",
              options.nodes, options.gpus, took_s / 60, away_s);
   fmt::print("hub            {:6.1f} % of a core, {:.0f} MB at most\n", 100 * hub_s / took_s, hub.most_mb());
+  fmt::print("reporters      {:6.1f} % of a core\n", 100 * own_s / took_s);
   fmt::print("munged         {:6.1f} % of a core (makes the credentials, too)\n", 100 * munged_s / took_s);
   fmt::print("lag            {:6.0f} ms p50, {:.0f} ms p99 (sample made -> hub has it)\n", lag_p50, lag_p99);
   fmt::print("queries        {} made, {} failed, {:.0f} ms p50, {:.0f} ms p99\n", queries.made, queries.failed, query_p50, query_p99);
-  fmt::print("reports        {} answered, {} without an answer{}{}\n", counts.answered, counts.failed,
+  fmt::print("reports        {} answered ({:.0f} a second), {} without an answer{}{}\n", counts.answered,
+             static_cast<double>(counts.answered) / took_s, counts.failed,
              counts.last_failure.empty() ? "" : ", last: ", counts.last_failure);
   fmt::print("samples        {} made, {} lost, {} twice{}\n", books->samples, books->lost, books->twice,
              all_durable ? "" : ", not all durable in time");
-  fmt::print("history        {:.0f} MB now; {:.0f} bytes a sample as kept in blocks\n",
-             static_cast<double>(books->file_bytes) / 1e6, raw_per_sample);
+  fmt::print("history        {:.0f} MB now; on disk {:.0f} bytes a sample, {:.0f} a minute, {:.0f} an hour of a node\n",
+             static_cast<double>(books->file_bytes) / 1e6, sizes->raw_sample, sizes->minute, sizes->hour);
+  fmt::print("1,000 nodes    {:.1f} GB for {} hours of samples, {:.1f} GB for {} days of minutes, {:.1f} GB for {} days of hours\n",
+             raw_gb, config.hub_raw_hours, minute_gb, config.hub_minute_days, hour_gb, config.hub_hour_days);
   nlohmann::ordered_json row = {{"nodes", options.nodes}, {"gpus", options.gpus}, {"minutes", took_s / 60},
     {"hub_core_percent", 100 * hub_s / took_s}, {"munged_core_percent", 100 * munged_s / took_s}, {"hub_rss_mb", hub.most_mb()},
     {"lag_p50_ms", lag_p50}, {"lag_p99_ms", lag_p99}, {"query_p50_ms", query_p50}, {"query_p99_ms", query_p99},
     {"queries", queries.made}, {"queries_failed", queries.failed}, {"away_s", away_s}, {"samples", books->samples}, {"lost", books->lost}, {"twice", books->twice},
-    {"raw_bytes", books->raw_bytes}, {"minute_bytes", books->minute_bytes}, {"file_bytes", books->file_bytes}};
+    {"reports", counts.answered}, {"reporters_core_percent", 100 * own_s / took_s},
+    {"sample_bytes", sizes->raw_sample}, {"minute_bytes", sizes->minute}, {"hour_bytes", sizes->hour}, {"file_bytes", books->file_bytes}};
   fmt::print("{}\n", nlohmann::ordered_json::array({row}).dump());
   return books->lost == 0 && books->twice == 0 && all_durable ? 0 : 1;
 }

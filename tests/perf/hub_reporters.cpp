@@ -23,6 +23,7 @@ constexpr std::int64_t kAnswerWithin_ms = 10'000;
 constexpr std::int64_t kTryAgain_ms = 1000;
 constexpr std::size_t kMostInReport = 200;
 constexpr int kMostOpen = 500;
+constexpr std::int64_t kTick_ms = 5;  // between two looks at which nodes are due
 
 std::int64_t unix_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -224,7 +225,7 @@ void HubReporters::run() {
   while (!stopping_) {
     const auto now_ms = unix_ms();
     std::uint64_t waiting = 0;
-    std::int64_t wake_ms = now_ms + 20;
+    const auto wake_ms = now_ms + kTick_ms;
     for (auto& node : nodes_) {
       waiting += node.kept.size();
       const bool due = now_ms >= node.next_ms;
@@ -232,7 +233,6 @@ void HubReporters::run() {
         if (!finishing_) make_sample(node, now_ms);
         node.next_ms += finishing_ ? 1000 : options_.interval_ms;
       }
-      wake_ms = std::min(wake_ms, node.next_ms);
       if (node.connection && now_ms - node.connection->started_ms > kAnswerWithin_ms)
         end(*node.connection, false);
       const bool unsent = !node.kept.empty() && node.kept.back().seq > node.accepted;

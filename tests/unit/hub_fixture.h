@@ -14,6 +14,7 @@
 #include "hub/http/api.h"
 #include "hub/http/guarded_server.h"
 #include "hub/http/server.h"
+#include "hub/ingest.h"
 #include "hub/store.h"
 #include "unit/temporary_directory.h"
 
@@ -97,9 +98,7 @@ class HubApi : public testing::Test {
         ApiParts{model_, history_, credentials_, actions_,
                  [this](const std::string& authorization, const std::string& body,
                         const std::string& peer) {
-                   if (authorization.empty()) return Answer{401, R"({"error":"who?"})"};
-                   reports_.push_back(authorization + " " + body + " " + peer);
-                   return Answer{200, R"({"accepted":1,"durable":0,"advice":[]})"};
+                   return ingest_.take(authorization, body, peer, now_ms_);
                  },
                  ACRF_SOURCE "/hub/openapi.json",
                  std::filesystem::is_directory(web, error) ? web : "", "",
@@ -303,7 +302,8 @@ class HubApi : public testing::Test {
   History history_{history_path(directory_.path())};
   TokenFile tokens_{directory_.path("tokens")};
   Credentials credentials_{tokens_, fake_seals(), 64030, false};
-  std::vector<std::string> acts_, reports_;
+  Ingest ingest_{model_, store_, fake_seals(), 64030};
+  std::vector<std::string> acts_;
   Actions actions_ = [this](const ActionRequest& request, const std::string& by) -> AdminOutcome {
     acts_.push_back(request.action + " " + request.node +
                     (request.reason.empty() ? "" : " " + request.reason) + " by " + by);
