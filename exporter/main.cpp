@@ -63,7 +63,7 @@ int run(const Options& options) {
     std::fflush(stdout);
     wait_for_end();
   } catch (const std::exception& problem) {
-    return fail("listen at " + options.listen + ": " + problem.what());
+    return fail("cannot listen at " + options.listen + "; is the port taken? (" + problem.what() + ")");
   }
   return EXIT_SUCCESS;
 }

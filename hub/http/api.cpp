@@ -172,8 +172,12 @@ void Api::add_posts(httplib::Server& server) {
               [this](const Request& request, Response& response) { report(request, response); });
   server.Post("/v1/actions",
               [this](const Request& request, Response& response) { act(request, response); });
-  server.Post("/v1/sim",
-              [this](const Request& request, Response& response) { steer_sim(request, response); });
+  server.Post("/v1/sim", [this](const Request& request, Response& response) {
+    const auto admission = parts_.credentials.may_act(claim_of(request), request.body, now_s());
+    if (!admission.is_refused()) return steer_sim(request, response);
+    failures_.take(request.remote_addr, unix_ms_now());
+    answer_error(response, admission.refusal.status, admission.refusal.sentence);
+  });
 }
 
 void Api::report(const Request& request, Response& response) {

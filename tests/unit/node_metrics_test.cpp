@@ -87,7 +87,7 @@ TEST_F(NodeMetricsTest, CountsActsOnceAndWhenTheyHaveEnded) {
   audit_.finish(drain, AuditResult::done());
   audit_.finish(begin(AuditKind::kAct, "requeue"), AuditResult::done());
   audit_.finish(begin(AuditKind::kAct, "requeue"), AuditResult::failed("no"));
-  audit_.record({.node = "n1", .kind = AuditKind::kDecision, .what = "hold"}, AuditResult::done());
+  audit_.finish(begin(AuditKind::kDecision, "hold"), AuditResult::done());
   for (int look = 0; look < 2; ++look)
     EXPECT_THAT(
         text(),
