@@ -129,7 +129,8 @@ struct Sizes {
   double raw_sample = 0, minute = 0, hour = 0;  // bytes, of one node; 0: not known
 };
 
-// Bytes for each of the rows in a table's full blocks: their data, and what a row costs beside it.
+// Bytes for each of the rows in a table's blocks that are at least half full: their data, and what a
+// block costs beside it.
 Result<double> bytes_of_one(sqlite::Database& database, const std::string& table,
                             std::size_t in_full_block) {
   auto rows = database.prepare("SELECT data FROM " + table);
@@ -144,7 +145,7 @@ Result<double> bytes_of_one(sqlite::Database& database, const std::string& table
     const auto size = static_cast<double>(data.size());
     ++blocks;
     bytes += size;
-    if (!series || series->size() * 10 < in_full_block * 9) continue;
+    if (!series || series->size() * 2 < in_full_block) continue;
     ++full_blocks;
     full_bytes += size;
     full_rows += static_cast<double>(series->size());
