@@ -19,15 +19,10 @@
 namespace acrf {
 namespace {
 
-// A reading beside the lines of a burst: as a line of the same weight would be.
-constexpr int kLostGpuRank = 100;  // of Xid 79, the same fault from the other side
-constexpr int kActingRank = 60;
-constexpr int kWatchedRank = 20;
 constexpr std::chrono::seconds kSavePlaceEvery{1};
+constexpr std::chrono::seconds kKnowsGpusWithin{5};
 constexpr std::chrono::minutes kReportLossesEvery{1};
-constexpr char kNodeChecks[] = "node checks";
 constexpr int kKernelLogCallsPerTurn = 20;  // then signals and the other sources get their turn
-constexpr std::int64_t kWarningLasts_s = 3 * 3600;
 
 // A kernel record is stamped in time since boot; slurmctld's job times are wall-clock seconds.
 std::int64_t unix_time_of(std::uint64_t uptime_us) {
@@ -82,6 +77,7 @@ Watcher::Watcher(Config config, std::string config_path, std::string node, std::
       jobs_(config_, kProgram, node_, gres_conf_, boot_id_),
       advice_(advice_settings(config_), courier_path(), config_.state_dir + "/advice.json",
               {node_}),
+      knows_gpus_by_(Clock::now() + kKnowsGpusWithin),
       next_save_(Clock::now()),
       check_cache_(check_cache_path(config_.state_dir), boot_id_),
       figures_(std::int64_t{std::time(nullptr)} * 1000),
@@ -118,11 +114,13 @@ void Watcher::run(int signal_fd) {
     take_new_config();
     read_kernel_log();
     const auto now = Clock::now();
-    for (auto& event : gpus_.work(now, std::time(nullptr))) observe_finding(std::move(event));
+    for (auto& event : gpus_.work(now, std::time(nullptr), knows_gpus_))
+      observe_finding(std::move(event));
     driver_age_.note(gpus_.driver(), std::time(nullptr));
     take_gpu_looks();
     if (node_watch_.step(now)) take_node_findings();
     jobs_.step(now, std::time(nullptr));
+    if (!knows_gpus_) learn_gpus(now);
     ask_slurmd(now);
     take_peer_news(now);
     advice_.step(now);
@@ -140,13 +138,16 @@ void Watcher::save(const Incident& incident) {
 // Sleeps until something needs attention. False when the daemon is to stop.
 bool Watcher::wait(int signal_fd) {
   auto wake = Clock::now() + kSavePlaceEvery;
-  if (kernel_log_.has_more()) wake = Clock::now();
+  if (!knows_gpus_)
+    wake = std::min(wake, knows_gpus_by_);
+  else if (kernel_log_.has_more())
+    wake = Clock::now();
   wake = std::min({wake, gpus_.next_wake(), node_watch_.next_wake(), jobs_.next_wake(),
                    slurmd_.next_wake(), advice_.next_wake()});
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(wake - Clock::now()).count();
   std::vector<pollfd> fds = {{signal_fd, POLLIN, 0},
-                             {kernel_log_.poll_fd(), POLLIN, 0},
+                             {knows_gpus_ ? kernel_log_.poll_fd() : -1, POLLIN, 0},
                              {neighbours_.poll_fd(), POLLIN, 0}};
   gpus_.add_poll_fds(fds);
   node_watch_.add_poll_fds(fds);
@@ -155,19 +156,21 @@ bool Watcher::wait(int signal_fd) {
   advice_.add_poll_fds(fds);
   // A wait that has ended must not become a short one: more of the kernel log is there.
   ::poll(fds.data(), fds.size(), left <= 0 ? 0 : static_cast<int>(std::min(left, 60'000L) + 1));
+  kernel_log_is_ready_ = fds[1].revents != 0;
   signalfd_siginfo signal;
-  while (::read(signal_fd, &signal, sizeof signal) > 0) {
+  while (fds[0].revents != 0 && ::read(signal_fd, &signal, sizeof signal) > 0) {
     if (signal.ssi_signo != SIGHUP) return false;
     reload_.start();
   }
   return true;
 }
 
+// Once a second whatever poll says: a file system may not tell of what is written to it.
 void Watcher::read_kernel_log() {
-  bool more = true;
-  for (int i = 0; more && i < kKernelLogCallsPerTurn; ++i)
-    more = kernel_log_.read_records([this](const KernelRecord& record) { handle_record(record); });
   const auto now = Clock::now();
+  bool more = kernel_log_is_ready_ || kernel_log_.has_more() || now >= next_save_;
+  for (int i = 0; knows_gpus_ && more && i < kKernelLogCallsPerTurn; ++i)
+    more = kernel_log_.read_records([this](const KernelRecord& record) { handle_record(record); });
   if (now < next_save_) return;
   next_save_ = now + kSavePlaceEvery;
   report_lost_records(now);
@@ -202,9 +205,7 @@ void Watcher::handle_record(const KernelRecord& record) {
     advice_.consider(record.message, Clock::now());
   if (!read.event) return;
   auto event = *read.event;
-  // A PCIe error that some device gets over is a reason to act only where a GPU is concerned.
-  if (event.verdict.fault_class == "pcie_nonfatal" && !names_gpu(event))
-    event.verdict.action = Action::kWatch;
+  if (is_of_other_device(event)) event.verdict.action = Action::kWatch;
   event.source = "kernel log";
   event.evidence = std::string(record.message);
   event.discriminator = std::to_string(record.sequence) + "/" + std::to_string(record.uptime_us);
@@ -212,40 +213,13 @@ void Watcher::handle_record(const KernelRecord& record) {
   observe(std::move(event), record.uptime_us);
 }
 
-// The GPU of an event, or of a port's report that names the GPU as the source.
-bool Watcher::names_gpu(const Event& event) const {
-  if (event.part.empty()) return true;
-  std::string_view part = event.part;
-  const auto address = take_pci_address(part);
-  return address && !gpus_.uuid_at(*address).empty();
-}
-
-// What readings say goes by the site's Fault lines for its class.
-void Watcher::observe_finding(Event event) {
-  auto& verdict = event.verdict;
-  const auto* rule = catalog_.find_rule(event.xid, {}, verdict.fault_class);
-  if (rule) event.shadowed = apply_rule(*rule, verdict);
-  event.ruled_by_site = rule != nullptr;
-  // What a switch, a file server or a wrong gres.conf would say of all nodes at once drains none
-  // before the site has said so.
-  if (!rule && event.source == kNodeChecks && !is_site_check(verdict.fault_class) &&
-      evacuates(verdict)) {
-    event.shadowed = verdict.action;
-    verdict.action = Action::kWatch;
-  }
-  if (verdict.action == Action::kIgnore) return;
-  event.rank = evacuates(verdict) ? kActingRank : kWatchedRank;
-  if (verdict.fault_class == classify_lost_gpu().fault_class) {
-    event.rank = kLostGpuRank;
-    if (event.source == "nvml") event.xid = 79;
-  }
-  observe(std::move(event));
-}
-
 void Watcher::observe(Event event, std::uint64_t uptime_us) {
   event.boot_id = boot_id_;
   if (event.part.empty() && event.gpu_uuid.empty()) event.gpu_uuid = gpus_.uuid_at(event.gpu);
   if (event.part.empty()) event.shared = driver_age_.if_new(event.unix_s);
+  // A server's own little GPU, or one that was taken out of gres.conf, is no job's loss.
+  if (event.part.empty() && evacuates(event.verdict) && jobs_.is_no_gpu_of_slurm(event.gpu))
+    event.verdict.action = Action::kWatch;
   jobs_.attribute(event, uptime_us);
   history_.judge(event);
   history_is_new_ = true;
@@ -289,63 +263,9 @@ void Watcher::withdraw(const Incident& incident) {
   findings_.forget(incident.root.verdict.fault_class, place_of(incident.root));
 }
 
-// What an incident says about the node, for as long as it is not over. Checks tell that themselves.
-void Watcher::note(const Incident& incident) {
-  const auto& root = incident.root;
-  if (root.source == kNodeChecks) return;
-  const bool lasts = evacuates_node(root.verdict.action);
-  findings_.note({root.verdict, place_of(root), root.evidence, root.xid},
-                 lasts ? CurrentFindings::kForThisBoot : root.unix_s + kWarningLasts_s);
-}
-
 void Watcher::note_signs(const Event& event) {
   if (evacuates(event.verdict))
     signs_.note_fault(event.part.empty() ? event.gpu_uuid : "", event.unix_s);
-}
-
-// What the site's Fault lines make harmless is not held against a GPU that is to be returned.
-void Watcher::take_gpu_looks() {
-  auto looks = gpus_.take_looks();
-  if (looks.empty()) return;
-  for (auto& look : looks)
-    std::erase_if(look.held, [this](Verdict& verdict) {
-      if (const auto* rule = catalog_.find_rule({}, {}, verdict.fault_class))
-        apply_rule(*rule, verdict);
-      return !evacuates(verdict);
-    });
-  signs_.note_gpus(looks, std::time(nullptr));
-}
-
-void Watcher::take_node_findings() {
-  auto findings = node_watch_.findings();
-  for (auto& finding : findings) {
-    if (finding.where.empty()) finding.where = "node";
-    const bool is_known =
-        std::any_of(node_findings_.begin(), node_findings_.end(), [&](const Finding& other) {
-          return other.verdict.fault_class == finding.verdict.fault_class &&
-                 other.where == finding.where;
-        });
-    if (is_known) continue;
-    Event event;
-    event.verdict = finding.verdict;
-    event.part = finding.where;
-    event.source = kNodeChecks;
-    event.evidence = finding.evidence;
-    event.unix_s = std::time(nullptr);
-    if (starts_with(finding.verdict.fault_class, "fs_")) event.shared = finding.where;
-    event.discriminator = finding.verdict.fault_class + "/" + std::to_string(event.unix_s);
-    observe_finding(std::move(event));
-  }
-  node_findings_ = findings;
-  const bool is_sick = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
-    return evacuates(finding.verdict);
-  });
-  if (is_sick)
-    signs_.note_fault("", std::time(nullptr));
-  else if (node_watch_.silent().empty())
-    signs_.note_node_look(std::time(nullptr));
-  const std::lock_guard lock(tracker_mutex_);
-  findings_.replace(kNodeChecks, std::move(findings));
 }
 
 void Watcher::publish_verdict() {

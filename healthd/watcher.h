@@ -59,12 +59,15 @@ class Watcher {
   void swap_config(Config config);
   void change_mode();
   void resume_unfinished();
+  void learn_gpus(Clock::time_point now);
   void end_unfinished(Incident& incident, const std::string& why);
   void save(const Incident& incident);
   bool wait(int signal_fd);
   void read_kernel_log();
   void handle_record(const KernelRecord& record);
   bool names_gpu(const Event& event) const;
+  bool is_of_other_device(const Event& event) const;
+  void name_gpu(Event& event) const;
   void observe_finding(Event event);
   void observe(Event event, std::uint64_t uptime_us = 0);
   void open_incident(Incident incident);
@@ -108,6 +111,9 @@ class Watcher {
   JobWatch jobs_;
   AdviceDesk advice_;
   std::vector<Finding> node_findings_;
+  bool knows_gpus_ = false;  // or has waited long enough: from then on faults are judged
+  Clock::time_point knows_gpus_by_;
+  bool kernel_log_is_ready_ = false;
   Clock::time_point next_save_;
   Clock::time_point next_loss_report_;
   std::uint64_t reported_losses_ = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a daemon that starts does with the incidents that an earlier run left behind.
+// What a daemon that starts does with the incidents that an earlier run left behind, and before it
+// judges anything itself.
 #include <spdlog/spdlog.h>
 
 #include <utility>
@@ -39,6 +40,17 @@ void Watcher::resume_unfinished() {
   }
   for (const auto& complaint : complaints) spdlog::error("set aside as unreadable: {}", complaint);
   store_.prune(kFinishedIncidentsKept);
+}
+
+// A fault that is judged before the GPUs are known is remembered by its place instead of the GPU's
+// UUID, and takes the whole node where hiding one GPU would do. The kernel keeps its lines
+// meanwhile.
+void Watcher::learn_gpus(Clock::time_point now) {
+  const bool knows_numbers = !config_.gpu_quarantine || jobs_.has_answered();
+  knows_gpus_ = now >= knows_gpus_by_ || (gpus_.has_heard_all() && knows_numbers);
+  if (!knows_gpus_) return;
+  read_kernel_log();
+  for (auto& event : gpus_.work(now, std::time(nullptr))) observe_finding(std::move(event));
 }
 
 // Verdicts are bound to the boot they were made in: a reboot is the cure that was asked for.

@@ -70,7 +70,8 @@ void GpuWatch::add_source(const std::string& name, const std::string& library) {
 GpuWatch::Clock::time_point GpuWatch::next_wake() const {
   auto wake = Clock::time_point::max();
   for (const auto& source : sources_)
-    wake = std::min(wake, source.probe->deadline().value_or(source.next_sample));
+    if (source.is_judged)
+      wake = std::min(wake, source.probe->deadline().value_or(source.next_sample));
   return wake;
 }
 
@@ -79,19 +80,19 @@ void GpuWatch::add_poll_fds(std::vector<pollfd>& fds) const {
     if (source.probe->waiting()) fds.push_back({source.probe->poll_fd(), POLLIN, 0});
 }
 
-std::vector<Event> GpuWatch::work(Clock::time_point now, std::int64_t unix_s) {
+std::vector<Event> GpuWatch::work(Clock::time_point now, std::int64_t unix_s, bool may_judge) {
   std::vector<Event> events;
   for (auto& source : sources_) {
-    if (source.probe->waiting()) take_answer(source, now, unix_s, events);
+    if (source.probe->waiting()) take_answer(source, now);
+    if (may_judge && !source.is_judged) judge(source, unix_s, events);
     end_late_probe(source, now, unix_s, events);
-    ask_when_due(source, now, unix_s, events);
+    if (source.is_judged) ask_when_due(source, now, unix_s, events);
   }
   if (!events.empty() || now >= next_remember_) remember(now);
   return events;
 }
 
-void GpuWatch::take_answer(Source& source, Clock::time_point now, std::int64_t unix_s,
-                           std::vector<Event>& events) {
+void GpuWatch::take_answer(Source& source, Clock::time_point now) {
   const auto answer = source.probe->take_answer();
   if (!answer) return tell_problem(source, answer.error().sentence);
   if (!*answer) return;
@@ -101,11 +102,17 @@ void GpuWatch::take_answer(Source& source, Clock::time_point now, std::int64_t u
   if (!parsed) return tell_problem(source, parsed.error().sentence);
   source.last_problem.clear();
   source.samples = std::move(*parsed);
+  source.is_judged = false;
+  source.was_heard = true;
   const auto& samples = source.samples;
   if (samples.size() != source.gpus) spdlog::info("{}: {} GPUs", source.name, samples.size());
   source.gpus = samples.size();
   gpus_.update(samples);
-  for (const auto& finding : rules_.look(source.name, samples, unix_s))
+}
+
+void GpuWatch::judge(Source& source, std::int64_t unix_s, std::vector<Event>& events) {
+  source.is_judged = true;
+  for (const auto& finding : rules_.look(source.name, source.samples, unix_s))
     events.push_back(event_of(source, finding, unix_s));
   const auto& looks = rules_.looks(source.name);
   looks_.insert(looks_.end(), looks.begin(), looks.end());
@@ -150,6 +157,8 @@ void GpuWatch::tell_hang(Source& source, const std::string& where, std::int64_t 
 // Unknown is neither healthy nor failed: said once, nothing is done.
 void GpuWatch::tell_problem(Source& source, const std::string& problem) {
   source.samples.clear();
+  source.is_judged = true;
+  source.was_heard = true;
   if (problem == source.last_problem) return;
   source.last_problem = problem;
   spdlog::warn("{}: {}; its GPUs' state is unknown", source.name, problem);
@@ -169,6 +178,11 @@ Event GpuWatch::event_of(const Source& source, const GpuFinding& finding,
       finding.gpu_uuid + "/" + finding.verdict.fault_class + "/" + std::to_string(unix_s);
   event.unix_s = unix_s - 2 * config_.sample_interval_s;  // the last good sample
   return event;
+}
+
+bool GpuWatch::has_heard_all() const {
+  return std::all_of(sources_.begin(), sources_.end(),
+                     [](const Source& source) { return source.was_heard; });
 }
 
 std::vector<std::string> GpuWatch::silent() const {

@@ -30,8 +30,12 @@ class GpuWatch {
   Clock::time_point next_wake() const;
   void add_poll_fds(std::vector<pollfd>& fds) const;
 
-  // Does what is due; gives the events that are new. Boot id and time are set.
-  std::vector<Event> work(Clock::time_point now, std::int64_t unix_s);
+  // Does what is due; gives the events that are new. Boot id and time are set. Answers that may not
+  // be judged yet are judged in the first call that may; their source is not asked before.
+  std::vector<Event> work(Clock::time_point now, std::int64_t unix_s, bool may_judge = true);
+
+  // Each source has answered, or said why it cannot.
+  bool has_heard_all() const;
 
   // What the sources that have answered since the last call saw of each GPU.
   std::vector<GpuLook> take_looks() { return std::exchange(looks_, {}); }
@@ -69,11 +73,13 @@ class GpuWatch {
     std::string last_problem;
     std::size_t gpus = 0;
     std::vector<GpuSample> samples;  // the last; empty: a whole answer is to be asked for
+    bool is_judged = true;           // those samples
+    bool was_heard = false;
   };
 
   void add_source(const std::string& name, const std::string& library);
-  void take_answer(Source& source, Clock::time_point now, std::int64_t unix_s,
-                   std::vector<Event>& events);
+  void take_answer(Source& source, Clock::time_point now);
+  void judge(Source& source, std::int64_t unix_s, std::vector<Event>& events);
   void end_late_probe(Source& source, Clock::time_point now, std::int64_t unix_s,
                       std::vector<Event>& events);
   void ask_when_due(Source& source, Clock::time_point now, std::int64_t unix_s,

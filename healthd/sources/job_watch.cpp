@@ -116,8 +116,12 @@ void JobWatch::take(const std::string& line, std::int64_t unix_s) {
   if (gpus_.empty() && !answer->gpus.empty())
     spdlog::info("knows the numbers of {} GPUs in Slurm", answer->gpus.size());
   if (!answer->gpus.empty()) gpus_ = answer->gpus;
+  knows_all_gpus_ =
+      !answer->gpus.empty() &&
+      std::all_of(gpus_.begin(), gpus_.end(), [](const auto& gpu) { return gpu.has_value(); });
   if (!answer->problem.empty()) return tell_problem(answer->problem);
   last_problem_.clear();
+  has_answered_ = true;
   owners_.update(answer->uses, unix_s);
   remember();
 }
@@ -133,6 +137,10 @@ std::optional<int> JobWatch::gpu_index(const PciAddress& gpu) const {
   const auto found = std::find(gpus_.begin(), gpus_.end(), gpu);
   if (found == gpus_.end()) return std::nullopt;
   return static_cast<int>(found - gpus_.begin());
+}
+
+bool JobWatch::is_no_gpu_of_slurm(const PciAddress& gpu) const {
+  return knows_all_gpus_ && gpu != PciAddress{} && !gpu_index(gpu);
 }
 
 void JobWatch::remember() {

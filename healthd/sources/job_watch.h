@@ -34,8 +34,12 @@ class JobWatch {
   // the event names, or by who had the GPU. `uptime_us` is when the kernel spoke of the process.
   void attribute(Event& event, std::uint64_t uptime_us = 0) const;
 
+  // Slurm's numbers of the GPUs are known as far as they ever will be.
+  bool has_answered() const { return !probe_ || has_answered_; }
   // The GPU's number as Slurm counts; nothing: not known.
   std::optional<int> gpu_index(const PciAddress& gpu) const;
+  // Slurm gives this GPU to nobody: it knows where all of its own are, and this is none of them.
+  bool is_no_gpu_of_slurm(const PciAddress& gpu) const;
   // As many as Slurm counts; 0: not known.
   int gpus() const { return static_cast<int>(gpus_.size()); }
 
@@ -50,6 +54,8 @@ class JobWatch {
   std::string boot_id_;
   std::string memory_path_, remembered_;
   std::string last_problem_;
+  bool has_answered_ = false;
+  bool knows_all_gpus_ = false;                  // by the last answer
   std::vector<std::optional<PciAddress>> gpus_;  // in Slurm's order
   GpuOwners owners_;
 };

@@ -39,6 +39,7 @@ class NodeReader {
 
  private:
   PortReading read_port(const std::string& path, std::string name);
+  bool is_switched_off(const std::string& port, const std::string& fabric);
   void follow_gres_conf();
 
   NodePaths paths_;

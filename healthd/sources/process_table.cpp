@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kReadAgain_s = 60;
-constexpr std::int64_t kListAgain_s = 5;  // on a node where processes come and go all the time
+constexpr std::int64_t kListAgain_s = 30;  // on a node where processes come and go all the time
 constexpr char kStepDaemon[] = "slurmstepd";
 
 // The number behind `mark` in a file.
@@ -62,10 +62,13 @@ bool ProcessTable::holds_gpu(int pid) const {
 
 // "0.20 0.18 0.12 1/80 11206": of the last two words the count behind the stroke and the id.
 bool ProcessTable::has_changed(std::int64_t now_s) {
+  const bool is_too_soon = now_s - listed_s_ < kListAgain_s && !lost_slurmd_;
+  if (kernel_counts_ && is_too_soon) return false;
   const auto text = read_file(proc_ + "/loadavg");
   const auto stroke = text ? text->find('/') : std::string::npos;
-  if (stroke == std::string::npos) return true;
-  if (now_s - listed_s_ < kListAgain_s) return false;
+  kernel_counts_ = stroke != std::string::npos;
+  if (!kernel_counts_) return true;
+  if (is_too_soon) return false;
   auto tasks = text->substr(stroke);
   if (tasks == tasks_) return false;
   tasks_ = std::move(tasks);
@@ -121,6 +124,7 @@ std::set<std::uint64_t> ProcessTable::running_jobs() const {
   return jobs;
 }
 
+// A slurmd that is gone may just have been started again: the next look lists all.
 void ProcessTable::find_services(NodeReadings& readings) {
   readings.slurmd_runs = readings.slurmd_blocked = readings.fabric_manager_runs = false;
   for (auto& [pid, process] : known_) {
@@ -132,6 +136,8 @@ void ProcessTable::find_services(NodeReadings& readings) {
     readings.slurmd_runs = true;
     readings.slurmd_blocked = process.state == 'D';
   }
+  lost_slurmd_ = had_slurmd_ && !*readings.slurmd_runs;
+  had_slurmd_ = *readings.slurmd_runs;
 }
 
 void ProcessTable::find_stuck(NodeReadings& readings) {

@@ -50,6 +50,8 @@ class ProcessTable {
   std::map<int, Process> known_;
   std::string tasks_;  // the count and the last id at the last look
   std::int64_t listed_s_ = 0;
+  bool kernel_counts_ = false;  // it tells them
+  bool had_slurmd_ = false, lost_slurmd_ = false;
 };
 
 }  // namespace acrf

@@ -38,18 +38,33 @@ Reading rate_mbps(std::string_view text) {
 
 }  // namespace
 
+// Somebody has switched the port off: that it is down then says nothing about it. An Ethernet port
+// calls itself disabled whenever it has no link; there its network interface tells.
+bool NodeReader::is_switched_off(const std::string& port, const std::string& fabric) {
+  if (fabric != "Ethernet") return starts_with(files_.text(port + "/phys_state"), "3:");
+  const std::string interfaces = port + "/../../device/net";
+  const auto names = names_in(interfaces);
+  if (names.size() != 1) return false;
+  const auto text = files_.text(interfaces + "/" + names[0] + "/flags");  // "0x1003"
+  std::string_view flags = text;
+  constexpr std::uint64_t kUp = 1;
+  const auto bits = take_prefix(flags, "0x") ? parse_unsigned(flags, 16) : std::nullopt;
+  return bits && (*bits & kUp) == 0;
+}
+
 // The InfiniBand link's own counters stand still on Ethernet, and RoCE's on InfiniBand: there they
 // would only look healthy. Where the kernel does not say which it is, what is there counts.
 PortReading NodeReader::read_port(const std::string& path, std::string name) {
   PortReading reading;
   reading.name = std::move(name);
+  const auto fabric = files_.text(path + "/link_layer");
   const auto state = files_.text(path + "/state");  // "4: ACTIVE"
-  if (!state.empty()) reading.active = starts_with(state, "4:");
+  if (starts_with(state, "4:") || (!state.empty() && !is_switched_off(path, fabric)))
+    reading.active = starts_with(state, "4:");
   reading.rate_mbps = rate_mbps(files_.text(path + "/rate"));
   reading.link_downs = files_.number(path + "/counters/link_downed");
   reading.receive_errors = files_.number(path + "/counters/port_rcv_errors");
   reading.ack_timeouts = files_.number(path + "/hw_counters/local_ack_timeout_err");
-  const auto fabric = files_.text(path + "/link_layer");
   if (fabric != "Ethernet") {
     reading.symbol_errors = files_.number(path + "/counters/symbol_error");
     reading.link_recoveries = files_.number(path + "/counters/link_error_recovery");

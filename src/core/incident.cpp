@@ -35,6 +35,14 @@ Family family_of(const Event& event) {
   return Family::kOther;
 }
 
+// A count of the GPUs names none of them: if one is known to be gone, it is meant.
+bool counts_known_loss(const Event& root, const Event& event) {
+  const auto is_gone = [](const Event& of) {
+    return of.verdict.fault_class == "gpu_lost" || of.verdict.fault_class == "gpu_missing";
+  };
+  return is_gone(root) && is_gone(event) && root.part != kNode && event.part == kNode;
+}
+
 bool is_sticky(const Event& event) {
   constexpr int kSticky[] = {74, 79, 95, 109, 119};
   if (event.xid)
@@ -132,8 +140,9 @@ bool reason_names(std::string_view reason, const Incident& incident) {
 bool IncidentTracker::takes_in(const Burst& burst, const Event& event) const {
   const auto& root = burst.incident.root;
   if (root.boot_id != event.boot_id) return false;
-  if (burst.reopens_s != 0 && event.unix_s > burst.reopens_s) return false;
   if (burst.returned_s != 0 && event.unix_s > burst.returned_s) return false;
+  if (counts_known_loss(root, event)) return event.unix_s - burst.last_event_s <= kStickySeconds;
+  if (burst.reopens_s != 0 && event.unix_s > burst.reopens_s) return false;
   // What echoes a fault that was taken care of is no news; another one that asks for more is.
   if (burst.reopens_s != 0 && label_of(event) != label_of(root) && evacuates(event.verdict))
     return false;

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 
+#include "core/text.h"
+
 namespace acrf {
 namespace {
 
-constexpr std::int64_t kSecondLookSeconds = 30;
 constexpr int kLowMemoryPerMille = 10;
 constexpr int kReadingsToBeStuck = 2;
 
@@ -56,22 +57,23 @@ std::vector<Finding> GpuCountRule::observe(const GpuCountReading& reading, std::
   if (reading.on_bus) most_seen_ = std::max(most_seen_, *reading.on_bus);
   if (!reading.expected || (!reading.on_bus && reading.missing_files.empty())) return {};
   const int found = reading.on_bus.value_or(*reading.expected);
-  const bool is_short = found < *reading.expected || !reading.missing_files.empty();
-  if (!is_short) short_since_s_.reset();
-  if (is_short && !short_since_s_) short_since_s_ = now_s;
-  if (!is_short || now_s - *short_since_s_ < kSecondLookSeconds) return {};
+  const bool lacks_gpus = lacks_gpus_.update(now_s, found < *reading.expected);
+  const bool lacks_files = lacks_files_.update(now_s, !reading.missing_files.empty());
+  if (!lacks_gpus && !lacks_files) return {};
   const std::string evidence =
       "gres.conf has " + std::to_string(*reading.expected) + " GPUs, the bus " +
       (reading.on_bus ? std::to_string(found) : std::string("is unknown")) +
       (reading.missing_files.empty() ? ""
                                      : ", and " + reading.missing_files.front() + " is not there");
   // Only a GPU that was there and is gone from the bus counts as lost.
-  if (most_seen_ >= *reading.expected && found < *reading.expected)
+  if (most_seen_ >= *reading.expected && lacks_gpus)
     return {{{"gpu_missing", Severity::kCritical, Scope::kNode, Action::kRebootNode, true},
              "",
              evidence}};
   return {{watch("gpu_not_found"), "", evidence}};
 }
+
+bool needs_consent(std::string_view fault_class) { return starts_with(fault_class, "fs_"); }
 
 void NodeRules::observe_memory(const MemoryReading& reading, std::vector<Finding>& findings) {
   if (reading.total_kb && reading.available_kb && *reading.total_kb > 0)

@@ -90,8 +90,14 @@ class GpuCountRule {
 
  private:
   int most_seen_ = 0;
-  std::optional<std::int64_t> short_since_s_;
+  // Of device files alone, and of the bus: what the one has lacked for long proves nothing about
+  // the other.
+  Persistent lacks_files_{30}, lacks_gpus_{30};
 };
+
+// Classes of file systems: one server makes all its clients say the same, and what a mount lacks is
+// seldom the node's fault. They drain no node before a Fault line of the site says Mode=on.
+bool needs_consent(std::string_view fault_class);
 
 // All of them, each device with its own memory.
 class NodeRules {

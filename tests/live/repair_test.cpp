@@ -58,6 +58,16 @@ TEST_F(RepairLive, OneSickGpuIsHiddenResetTestedAndGivenBackWhileItsNodeServesOn
       << audit.errors;
 }
 
+TEST_F(RepairLive, AFaultFromBeforeTheDaemonsStartCostsOneGpuAndNotItsNode) {
+  start(with("GpuQuarantine=on\nTestProgram=none\nResetProgram=none\n"));
+  ASSERT_TRUE(cluster().kill("healthd-n1").ok());
+  inject_fault("n1", {"--gpu", "3", "--xid", "95"});
+  ASSERT_TRUE(cluster().start_healthd("n1").ok());
+  EXPECT_TRUE(shows("n1", "acrf:gpus=3"));
+  EXPECT_TRUE(healthd_says("n1", "on GPU 0000:40:00 (GPU-"));  // known by its UUID
+  EXPECT_THAT(record("n1"), Not(HasSubstr("DRAIN")));
+}
+
 TEST_F(RepairLive, AJobOnTheOtherGpusGoesOn) {
   start(with("GpuQuarantine=on\nTestProgram=none\nResetProgram=none\n"));
   const auto script = program("sleeper", "sleep 1000\n");

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <vector>
 
 #include "classify_speed.h"
@@ -21,6 +22,7 @@
 #include "common/file.h"
 #include "core/text.h"
 #include "fakegpu/state.h"
+#include "stand_in_cost.h"
 
 extern char** environ;
 
@@ -36,44 +38,56 @@ struct Options {
 };
 
 struct Usage {
-  double daemon_s = 0, all_s = 0;
-  double daemon_mb = 0, all_mb = 0;
+  double cpu_s = 0, mb = 0;
 };
+// The daemon's watching thread, "daemon+" for its others, and each worker by what it looks at.
+using Usages = std::map<std::string, Usage>;
 
-// Of all threads, to the nanosecond: a clock tick is as much as a worker uses in a minute.
-double processor_s(const std::filesystem::path& process) {
-  double seconds = 0;
-  std::error_code gone;
-  for (const auto& task : std::filesystem::directory_iterator(process / "task", gone)) {
-    const auto spent = read_file(task.path() / "schedstat");
-    if (spent) seconds += std::strtod(spent->c_str(), nullptr) / 1e9;
-  }
-  return seconds;
+// To the nanosecond: a clock tick is as much as a worker uses in a minute.
+double processor_s(const std::filesystem::path& thread) {
+  const auto spent = read_file(thread / "schedstat");
+  return spent ? std::strtod(spent->c_str(), nullptr) / 1e9 : 0;
 }
 
-// Of the daemon and its workers. Memory is the proportional share (PSS): the pages that all of them
-// have in common, as those of the program itself, count once in the sum.
-Usage usage_of(pid_t daemon) {
-  Usage usage;
+// What a worker looks at, by its arguments.
+std::string role_of(const std::filesystem::path& process) {
+  const auto arguments = read_file(process / "cmdline");
+  if (!arguments) return "gone";
+  const auto words = split(*arguments, '\0');
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (words[i] == "--probe" && i + 1 < words.size()) return std::string(words[i + 1]);
+    for (const std::string_view role : {"node", "fs", "job", "slurmd"})
+      if (words[i] == fmt::format("--{}-probe", role)) return std::string(role);
+  }
+  return "other";
+}
+
+// Memory is the proportional share (PSS): the pages that several have in common, as those of the
+// program itself, count once in the sum.
+double memory_mb(const std::filesystem::path& process) {
+  const auto memory = read_file(process / "smaps_rollup");
+  const auto at = memory ? memory->find("\nPss:") : std::string::npos;
+  return at == std::string::npos ? 0 : std::strtod(memory->c_str() + at + 5, nullptr) / 1024;
+}
+
+Usages usage_of(pid_t daemon) {
+  Usages all;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const auto pid = parse_unsigned(entry.path().filename().string());
     const auto stat = pid ? read_file(entry.path() / "stat") : Result<std::string>(Error{});
     if (!stat) continue;
     const auto fields = split(std::string_view(*stat).substr(stat->rfind(')') + 2), ' ');
     const bool is_daemon = *pid == static_cast<std::uint64_t>(daemon);
-    const bool is_worker = parse_unsigned(fields[1]) == static_cast<std::uint64_t>(daemon);
-    if (!is_daemon && !is_worker) continue;
-    const double cpu_s = processor_s(entry.path());
-    usage.all_s += cpu_s;
-    if (is_daemon) usage.daemon_s = cpu_s;
-    const auto memory = read_file(entry.path() / "smaps_rollup");
-    const auto at = memory ? memory->find("\nPss:") : std::string::npos;
-    if (at == std::string::npos) continue;
-    const double mb = std::strtod(memory->c_str() + at + 5, nullptr) / 1024;
-    usage.all_mb += mb;
-    if (is_daemon) usage.daemon_mb = mb;
+    if (!is_daemon && parse_unsigned(fields[1]) != static_cast<std::uint64_t>(daemon)) continue;
+    const std::string role = is_daemon ? "daemon" : role_of(entry.path());
+    all[role].mb += memory_mb(entry.path());
+    std::error_code gone;
+    for (const auto& thread : std::filesystem::directory_iterator(entry.path() / "task", gone)) {
+      const bool is_first = thread.path().filename() == entry.path().filename();
+      all[is_first ? role : role + "+"].cpu_s += processor_s(thread.path());
+    }
   }
-  return usage;
+  return all;
 }
 
 class Node {
@@ -119,6 +133,7 @@ class Node {
   }
 
   pid_t pid() const { return pid_; }
+  std::string gpus() const { return options_.root + "/gpus.json"; }
 
   // Milliseconds from a line in the kernel log to the daemon's word on it; negative: none came.
   double line_to_verdict_ms(int number) {
@@ -140,34 +155,66 @@ class Node {
   pid_t pid_ = 0;
 };
 
-Status run(const Options& options) {
-  Node node(options);
-  if (const auto started = node.start(); !started) return started;
-  const auto before = usage_of(node.pid());
-  ::sleep(static_cast<unsigned>(options.seconds));
-  const auto after = usage_of(node.pid());
-  const double share = 100 * (after.daemon_s - before.daemon_s) / options.seconds;
-  const double all = 100 * (after.all_s - before.all_s) / options.seconds;
+// Lines to verdicts, sorted; an Error when one got none.
+Result<std::vector<double>> measure_lines(Node& node) {
   std::vector<double> waits;
   for (int i = 0; i < kLines; ++i) {
     waits.push_back(node.line_to_verdict_ms(i));
     if (waits.back() < 0) return Error{ErrorCode::kUnavailable, "a line got no verdict"};
   }
   std::sort(waits.begin(), waits.end());
-  const double speed = classify_mb_per_s(200);
-  fmt::print("8 GPUs and the node, once a second, for {} s\n", options.seconds);
-  fmt::print(
-      "the daemon: {:.3f} % of a core, {:.1f} MB (PSS); with its workers and the stand-in "
-      "library: {:.3f} %, {:.1f} MB\n",
-      share, after.daemon_mb, all, after.all_mb);
-  const double p50 = waits[waits.size() / 2], p99 = waits[waits.size() * 99 / 100];
+  return waits;
+}
+
+// Percent of a core and MB of each process and of all; gives them as members of a JSON object. What
+// looks for the slurmctld that is not there is no part of a look at the node.
+std::string print_usage(const Usages& before, const Usages& after, int seconds) {
+  std::string members;
+  double look = 0, all = 0, mb = 0;
+  const auto print = [&](const std::string& name, const char* what, double percent) {
+    fmt::print("  {:<8} {:.4f} %  {}\n", name, percent, what);
+    members += fmt::format("\"{}_percent\":{:.4f},", name, percent);
+  };
+  for (const auto& [name, usage] : after) {
+    const auto earlier = before.find(name);
+    const double spent_s = usage.cpu_s - (earlier == before.end() ? 0 : earlier->second.cpu_s);
+    const bool is_look = name != "daemon+" && name != "job" && name != "slurmd";
+    print(name, is_look ? "" : "looks for a slurmctld, and there is none here",
+          100 * spent_s / seconds);
+    all += spent_s;
+    look += is_look ? spent_s : 0;
+    mb += usage.mb;
+  }
+  print("look", "all that takes part in a look", 100 * look / seconds);
+  print("all", "", 100 * all / seconds);
+  fmt::print("  memory   {:.1f} MB, of which the daemon {:.1f}\n", mb, after.at("daemon").mb);
+  return members +
+         fmt::format("\"all_mb\":{:.1f},\"daemon_mb\":{:.1f},", mb, after.at("daemon").mb);
+}
+
+Status run(const Options& options) {
+  Node node(options);
+  if (const auto started = node.start(); !started) return started;
+  const auto before = usage_of(node.pid());
+  ::sleep(static_cast<unsigned>(options.seconds));
+  const auto after = usage_of(node.pid());
+  const auto waits = measure_lines(node);
+  if (!waits) return waits.error();
+  fmt::print("8 GPUs and the node, once a second, for {} s: share of a core, and memory (PSS)\n",
+             options.seconds);
+  const auto members = print_usage(before, after, options.seconds);
+  const auto stand_in = stand_in_us_per_pass(options.nvml, node.gpus());
+  if (!stand_in) return stand_in.error();
+  fmt::print("  of nvml's, the stand-in library: {:.4f} %\n", *stand_in / 10'000);
+  const double p50 = (*waits)[waits->size() / 2], p99 = (*waits)[waits->size() * 99 / 100];
   fmt::print("line to verdict, {} lines: p50 {:.2f} ms, p99 {:.2f} ms, max {:.2f} ms\n", kLines,
-             p50, p99, waits.back());
+             p50, p99, waits->back());
+  const double speed = classify_mb_per_s(200);
   fmt::print("parser: {:.0f} MB/s of processor time\n", speed);
   fmt::print(
-      "[{{\"daemon_percent\":{:.4f},\"all_percent\":{:.4f},\"daemon_mb\":{:.1f},\"all_mb\":{:.1f},"
-      "\"line_ms_p50\":{:.3f},\"line_ms_p99\":{:.3f},\"parser_mb_per_s\":{:.0f}}}]\n",
-      share, all, after.daemon_mb, after.all_mb, p50, p99, speed);
+      "[{{{}\"stand_in_percent\":{:.4f},\"line_ms_p50\":{:.3f},\"line_ms_p99\":{:.3f},"
+      "\"parser_mb_per_s\":{:.0f}}}]\n",
+      members, *stand_in / 10'000, p50, p99, speed);
   return Done{};
 }
 

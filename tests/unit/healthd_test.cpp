@@ -129,6 +129,24 @@ TEST_F(Healthd, CheckOnceIsUnknownWithABadConfiguration) {
   EXPECT_THAT(text_, HasSubstr("acrf.conf:5: unknown setting"));
 }
 
+TEST_F(Healthd, AFatalErrorOfADriveIsNotTheGpus) {
+  configure("NodeRoot=" + directory_.path("root") + "\n");
+  directory_.write("root/sys/bus/pci/devices/0000:02:00.0/class", "0x010802\n");
+  directory_.write("root/sys/bus/pci/devices/0000:17:01.0/class", "0x060400\n");
+  start();
+  ASSERT_TRUE(becomes(0)) << text_ << log();
+  const auto fatal = [](int sequence, const std::string& device) {
+    return kernel_record(sequence,
+                         "pcieport 0000:00:01.0: AER: Uncorrected (Fatal) error message "
+                         "received from 0000:" +
+                             device + ".0");
+  };
+  print(fatal(1, "02:00"));
+  ASSERT_TRUE(becomes(1)) << text_ << log();
+  print(fatal(2, "17:01"));  // a bridge, perhaps to a GPU
+  ASSERT_TRUE(becomes(2)) << text_ << log();
+}
+
 TEST_F(Healthd, AFloodHidesNothingAndStopsNothing) {
   start();
   ASSERT_TRUE(becomes(0)) << text_ << log();

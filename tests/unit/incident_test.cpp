@@ -38,6 +38,35 @@ TEST(Incident, OtherGpusAreTheirOwn) {
   EXPECT_TRUE(tracker.observe(lost_gpu("2", 1000, 0x2b)));
 }
 
+// gres.conf against the bus says that one is missing, but not which.
+Event missing_gpu(std::int64_t at) {
+  auto event = lost_gpu("count", at);
+  event.verdict = {"gpu_missing", Severity::kCritical, Scope::kNode, Action::kRebootNode, true};
+  event.gpu = {};
+  event.part = "node";
+  event.source = "node checks";
+  return event;
+}
+
+TEST(Incident, ACountOfGpusMeansTheOneThatIsKnownToBeLost) {
+  IncidentTracker tracker("n1");
+  auto lost = tracker.observe(lost_gpu("1", 1000))->incident;
+  EXPECT_FALSE(tracker.observe(missing_gpu(1040)));
+  lost.closed_unix_s = 1050;  // drained, its jobs taken care of
+  tracker.update(lost);
+  EXPECT_FALSE(tracker.observe(missing_gpu(1300)));
+  tracker.note_return(lost.id, 1400);
+  EXPECT_TRUE(tracker.observe(missing_gpu(1500)));
+}
+
+TEST(Incident, ACountOfGpusIsNewsOfItsOwnWithoutALoss) {
+  IncidentTracker tracker("n1");
+  const auto change = tracker.observe(missing_gpu(1000));
+  ASSERT_TRUE(change);
+  EXPECT_TRUE(change->newly_evacuates);
+  EXPECT_TRUE(tracker.observe(lost_gpu("1", 1010)));
+}
+
 TEST(Incident, AnotherFaultOfTheGpuBelongsToItForThreeMinutes) {
   IncidentTracker tracker("n1");
   EXPECT_TRUE(tracker.observe(lost_gpu("1", 1000)));

@@ -90,6 +90,22 @@ TEST_F(JobWatchTest, TellsWhoHasTheGpu) {
   EXPECT_FALSE(node.job);
 }
 
+TEST_F(JobWatchTest, KnowsWhichGpusSlurmGivesToNobody) {
+  const auto answer = [](const std::string& gpus) {
+    return "read line; echo '{\"problem\":\"\",\"uses\":[],\"gpus\":" + gpus + "}'; read line";
+  };
+  auto all = watch(answer(R"(["0000:1a:00","0000:2b:00"])"));
+  EXPECT_FALSE(all.is_no_gpu_of_slurm({0, 0, 2}));  // nothing is known yet
+  ASSERT_TRUE(learns(all));
+  EXPECT_TRUE(all.is_no_gpu_of_slurm({0, 0, 2}));
+  EXPECT_FALSE(all.is_no_gpu_of_slurm({0, 0x2b, 0}));
+  EXPECT_FALSE(all.is_no_gpu_of_slurm({}));  // whose fault it is can't be told
+  std::filesystem::remove(directory_.path("gpu-owners.state"));
+  auto some = watch(answer(R"(["0000:1a:00",""])"));
+  ASSERT_TRUE(learns(some));
+  EXPECT_FALSE(some.is_no_gpu_of_slurm({0, 0x2b, 0}));  // it may be the other
+}
+
 TEST_F(JobWatchTest, KnowsItAfterARestartWhileTheWorkerIsSilent) {
   {
     auto jobs = watch(std::string("read line; echo '") + kUse + "'; read line");

@@ -290,6 +290,13 @@ TEST(GpuCount, AGpuThatWasNeverThereIsForPeople) {
   EXPECT_EQ(found[0].verdict.action, Action::kWatch);
 }
 
+TEST(GpuCount, DeviceFilesThatWereNeverSeenDoNotHastenAMissingGpu) {
+  GpuCountRule rule;
+  for (int t = 0; t <= 60; t += 30) rule.observe({8, 8, {"/dev/nvidia0"}}, t);
+  EXPECT_THAT(classes(rule.observe({8, 7, {"/dev/nvidia0"}}, 90)), ElementsAre("gpu_not_found"));
+  EXPECT_THAT(classes(rule.observe({8, 7, {"/dev/nvidia0"}}, 120)), ElementsAre("gpu_missing"));
+}
+
 TEST(GpuCount, AnUnknownCountIsNotAMissingGpu) {
   GpuCountRule rule;
   for (int t = 0; t < 300; t += 30) {
