@@ -22,7 +22,7 @@ packages="build-essential autoconf automake libtool pkg-config dpkg-dev
   libcli11-dev libcpp-httplib-dev libcurl4-openssl-dev libfmt-dev libspdlog-dev libssl-dev nlohmann-json3-dev libsqlite3-dev
   prometheus-cpp-dev
   libsystemd-dev
-  libgtest-dev libgmock-dev librocm-smi-dev libze-dev python3 python3-jsonschema prometheus iproute2"
+  libgtest-dev libgmock-dev librocm-smi-dev libze-dev python3 python3-jsonschema prometheus iproute2 openssl ca-certificates"
 
 # For the dashboard's tests. Debian's nodejs brings npm in a package of its own, others bring both.
 web_packages() {

@@ -5,8 +5,16 @@ namespace acrf {
 
 Result<NodeView> look_at_node(SlurmClient& slurm, ActiveIncident& active) {
   auto node = slurm.node(active.incident.node);
-  if (!node || node->answer_was_slow) active.controller_was_away = true;
+  if (!node || node->answer_was_slow ||
+      (active.controller_started_s &&
+       node->controller_started_unix_s != active.controller_started_s))
+    active.controller_was_away = true;
   return node;
+}
+
+void note_in_place(ActiveIncident& active, const NodeView& node) {
+  active.controller_was_away = false;
+  active.controller_started_s = node.controller_started_unix_s;
 }
 
 AuditEntry entry_for(const Incident& incident, AuditKind kind, std::string what,

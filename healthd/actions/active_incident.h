@@ -27,13 +27,17 @@ struct ActiveIncident {
   Incident incident;
   int calm_rounds = 0;
   std::chrono::steady_clock::time_point due{};
-  // Calls failed or hung since the effect was last seen in place: a backup may have taken over.
+  // Since the effect was last seen in place, calls failed or hung, or another controller answers:
+  // it may know nothing of it.
   bool controller_was_away = false;
+  std::int64_t controller_started_s = 0;  // of the one that had it
   std::set<JobId> refused;  // jobs that slurmctld will not requeue
 };
 
 // A fresh look at its node.
 Result<NodeView> look_at_node(SlurmClient& slurm, ActiveIncident& active);
+// The incident's effect is seen in place.
+void note_in_place(ActiveIncident& active, const NodeView& node);
 
 // Of an act, or a decision, that is made for it; in Mode=enforce.
 AuditEntry entry_for(const Incident& incident, AuditKind kind, std::string what,

@@ -15,13 +15,20 @@ using std::chrono::seconds;
 
 // A drain that is missing for longer than this was not lost by a controller.
 constexpr std::int64_t kMayBeLost_s = 600;
+// slurmctld writes changed state within five seconds (its SAVE_MAX_WAIT); twice that is safe. A
+// return that it has lost is made again on probation, and never after.
+constexpr int kLeastProbation_s = 10;
 constexpr seconds kSoon{1};
+
+int probation_s(const Config& config) {
+  return std::max(config.probation_time_s, kLeastProbation_s);
+}
 
 // slurmctld is asked no more often than a state can change.
 seconds pause_in(const Case& sick, const Config& config) {
   switch (sick.state) {
     case CaseState::kProbation: {
-      const auto left = sick.since_s + config.probation_time_s - std::time(nullptr);
+      const auto left = sick.since_s + probation_s(config) - std::time(nullptr);
       return seconds(std::clamp<std::int64_t>(left, 1, 30));
     }
     case CaseState::kRma:
@@ -38,7 +45,7 @@ LadderLimits limits_of(const Config& config) {
   limits.reset_s = config.reset_time_limit_s;
   limits.reboot_s = config.reboot_time_limit_s;
   limits.test_s = config.test_time_limit_s;
-  limits.probation_s = config.probation_time_s;
+  limits.probation_s = probation_s(config);
   limits.most_remedies = config.max_remedies;
   limits.most_faults = config.max_faults;
   limits.can_reboot = !config.reboot_program.empty() && config.reboot_program != "none";
@@ -159,6 +166,20 @@ void Repair::adopt(const NodeView& node) {
   open(incident);
 }
 
+void Repair::hand_over(const std::string& incident) {
+  for (auto& patient : patients_) {
+    auto& sick = patient.sick;
+    if (sick.id != incident || !keeps_from_jobs(sick.state)) continue;
+    const auto before = sick.state;
+    PartView view;
+    view.now_s = std::time(nullptr);
+    view.boot_id = boot_id_;
+    take_step(sick, {CaseState::kTakenOver, Act::kNone, "an admin put it back into service"}, view);
+    save(sick);
+    announce(sick, before, sick.outcome);
+  }
+}
+
 bool Repair::has_open_case() const {
   return std::any_of(patients_.begin(), patients_.end(),
                      [](const Patient& patient) { return !is_over(patient.sick.state); });
@@ -183,10 +204,14 @@ Repair::Clock::time_point Repair::step(Clock::time_point now) {
 
 void Repair::step_case(Patient& patient, Clock::time_point now) {
   const auto node = parts_.slurm.node(node_);
-  controller_was_away_ = controller_was_away_ || !node || node->answer_was_slow;
+  controller_was_away_ = controller_was_away_ || !node || node->answer_was_slow ||
+                         node->controller_started_unix_s != controller_started_s_;
   if (!node) spdlog::warn("case {}: {}; trying again", patient.sick.key, node.error().sentence);
   const auto view = look(patient.sick, node, now);
-  if (view.hold == Hold::kOurs) controller_was_away_ = false;
+  if (view.hold == Hold::kOurs) {
+    controller_was_away_ = false;
+    controller_started_s_ = node->controller_started_unix_s;
+  }
   note_program_end(patient.sick, view.program);
   const auto step = next_step(patient.sick, view, others(patient.sick), limits_of(parts_.config));
   const auto before = patient.sick.state;

@@ -40,6 +40,9 @@ class Repair {
   // case unless one is open.
   void adopt(const NodeView& node);
 
+  // An admin has put the incident's part back into service: its case is the admin's now.
+  void hand_over(const std::string& incident);
+
   // Does what is due; says when to call again.
   Clock::time_point step(Clock::time_point now);
 
@@ -77,7 +80,8 @@ class Repair {
   AuditId program_audit_;
   std::vector<Patient> patients_;
   LastingProblem problem_{"cases of repair"};
-  bool controller_was_away_ = true;  // nobody knows what it did before this daemon began
+  bool controller_was_away_ = true;        // nobody knows what it did before this daemon began
+  std::int64_t controller_started_s_ = 0;  // of the one that last held a part for us
 };
 
 }  // namespace acrf

@@ -246,9 +246,10 @@ Round Responder::hold_contained(ActiveIncident& active, const NodeView& node) {
     case DrainStep::kTakenOver:
       incident.taken_over = true;
       close(incident, "node was resumed by an admin, who has the case now");
+      repair_.hand_over(incident.id);
       return Round::kClosed;
     case DrainStep::kOthers:
-      active.controller_was_away = false;
+      note_in_place(active, node);
       if (incident.phase == Phase::kDrained) return Round::kCalm;
       if (incident.node != parts_.node && is_acrf_reason(node.reason) &&
           (node.down || !node.busy)) {
@@ -260,7 +261,7 @@ Round Responder::hold_contained(ActiveIncident& active, const NodeView& node) {
       mark_contained(active, is_acrf_reason(node.reason));
       return Round::kActed;
     case DrainStep::kOurs:
-      active.controller_was_away = false;
+      note_in_place(active, node);
       if (incident.phase == Phase::kDrained) return Round::kCalm;
       break;
     case DrainStep::kDrain:

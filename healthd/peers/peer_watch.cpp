@@ -181,6 +181,8 @@ void PeerWatch::judge(Clock::time_point now) {
   std::vector<PeerVerdict> verdicts;
   for (const auto& peer : peers_) verdicts.push_back(peer.verdict);
   note_isolation(verdicts);
+  if (isolated_)
+    for (auto& peer : peers_) peer.record.forget_looks();
   verdicts = judge_peers(std::move(verdicts));
   std::set<std::string> dead;
   auto verdict = verdicts.begin();

@@ -254,8 +254,8 @@ const std::vector<Setting>& settings() {
        "Seconds after which a drained node whose jobs have not ended is left to people."},
       {"ProbationTime", &Config::probation_time_s, 0, 10000000,
        "Seconds that a returned node or GPU is on probation: small jobs only while other nodes "
-       "fit, "
-       "and a further fault is treated one step harder."},
+       "fit, and a further fault is treated one step harder. Less than 10 is taken for 10: so long "
+       "slurmctld may take to save the return."},
       {"MaxRemedies", &Config::max_remedies, 1, 1000,
        "Resets and reboots of one node in seven days after which only people treat it."},
       {"MaxFaults", &Config::max_faults, 1, 1000,

@@ -168,6 +168,17 @@ LadderStep while_resetting(const Case& sick, const PartView& view, const LadderL
   return {CaseState::kTesting, Act::kNone, "a reset was begun"};
 }
 
+// A program ends with its daemon. Where the next one finds the same boot after a quarter of the
+// limit, nothing came of it; once more is all, for the limit goes on.
+bool may_reboot_again(const Case& sick, const PartView& view, const LadderLimits& limits) {
+  const auto begun =
+      std::count_if(sick.tried.begin(), sick.tried.end(), [&](const TriedRemedy& each) {
+        return each.remedy == Remedy::kReboot && each.unix_s >= sick.since_s;
+      });
+  return view.program == ProgramState::kNone && !view.busy && begun < 2 &&
+         view.now_s - sick.since_s > limits.reboot_s / 4;
+}
+
 LadderStep while_rebooting(const Case& sick, const PartView& view, const LadderLimits& limits) {
   if (view.boot_id != sick.boot_id)
     return {CaseState::kTesting, Act::kNone, "the node was rebooted"};
@@ -181,7 +192,7 @@ LadderStep while_rebooting(const Case& sick, const PartView& view, const LadderL
     return {CaseState::kAttended, Act::kNone, "the reboot could not be begun"};
   if (view.now_s - sick.since_s > limits.reboot_s)
     return {CaseState::kAttended, Act::kNone, "it was told to reboot and has not"};
-  return stay(sick);
+  return stay(sick, may_reboot_again(sick, view, limits) ? Act::kRunReboot : Act::kNone);
 }
 
 LadderStep while_testing(const Case& sick, const PartView& view, const LadderLimits& limits) {
@@ -301,7 +312,10 @@ void take_step(Case& sick, const LadderStep& step, const PartView& view) {
   if (const auto remedy = begun_remedy(sick, step, view))
     sick.tried.push_back({*remedy, view.now_s});
   if (is_program(step.act)) sick.program_started = true;
-  if (step.state == sick.state) return;
+  if (step.state == sick.state) {
+    if (step.act == Act::kReturn) sick.since_s = view.now_s;  // probation begins with the return
+    return;
+  }
   if (step.state == CaseState::kDraining && !sick.whole_node) {
     sick.whole_node = true;
     sick.contained_s = 0;  // the GPU is hidden, the node is not drained yet

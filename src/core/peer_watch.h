@@ -58,6 +58,8 @@ class PeerRecord {
   explicit PeerRecord(const PeerTimes& times) : times_(times) {}
 
   PeerVerdict note(const PeerSigns& signs);
+  // What was not answered while this watcher was cut off itself speaks against nobody.
+  void forget_looks() { slurmd_ = {}; }
   // 0 for one that was never heard.
   std::int64_t silent_ms(std::int64_t now_ms) const { return heard_ms_ ? now_ms - *heard_ms_ : 0; }
   // Its slurmd answered when it was last asked, and acrf-healthd does not.

@@ -334,11 +334,15 @@ Status Cluster::start_hub(int hub) {
       space_->start(daemon, command, environment(), path("log/" + daemon + ".log"));
   if (!started) return started;
   const int port = hub_port(options_, ports_.numbers, hub);
-  return wait_for_start(daemon, [&] { return accepts_at("127.0.0.1", port); });
+  return wait_for_start(daemon, [&] {
+    if (!options_.networks) return accepts_at("127.0.0.1", port);
+    const auto place = fmt::format("/dev/tcp/{}/{}", hub_address(options_), port);
+    return run({"bash", "-c", "exec 3<>" + place}).ok();
+  });
 }
 
 std::string Cluster::hub_url(int hub) const {
-  return fmt::format("http://127.0.0.1:{}", hub_port(options_, ports_.numbers, hub));
+  return minicluster::hub_url(options_, ports_.numbers, hub);
 }
 
 // A job that is there when the power saving thread looks would have its nodes started.

@@ -175,8 +175,7 @@ std::string gres_conf(const ClusterOptions& options) {
 std::string hub_lines(const ClusterOptions& options, const std::vector<int>& ports) {
   std::string urls;
   for (int hub = 1; hub <= options.hubs; ++hub)
-    urls += fmt::format("{}http://127.0.0.1:{}", hub == 1 ? "Hub=" : ",",
-                        hub_port(options, ports, hub));
+    urls += (hub == 1 ? "Hub=" : ",") + hub_url(options, ports, hub);
   return urls.empty() ? "" : urls + "\n";
 }
 
@@ -199,9 +198,11 @@ std::string acrf_conf(const ClusterOptions& options, const std::vector<int>& por
 // Each hub has its own place and history.
 Status write_hub_confs(const ClusterOptions& options, const std::vector<int>& ports) {
   for (int hub = 1; hub <= options.hubs; ++hub) {
-    const auto text = fmt::format("{}HubListen=127.0.0.1:{}\nHubDir={}/hub-{}\n",
-                                  acrf_conf(options, ports), hub_port(options, ports, hub),
-                                  options.root, hub);
+    auto text = fmt::format("{}HubListen={}:{}\nHubDir={}/hub-{}\n", acrf_conf(options, ports),
+                            hub_address(options), hub_port(options, ports, hub), options.root, hub);
+    if (options.networks)
+      text += fmt::format("HubCertificate={0}/etc/hub.pem\nHubCertificateKey={0}/etc/hub.key\n",
+                          options.root);
     const auto path = fmt::format("{}/etc/acrf-hub-{}.conf", options.root, hub);
     if (const auto written = write_file(path, text, 0644); !written) return written;
   }
@@ -288,6 +289,15 @@ int port_count(const ClusterOptions& options) {
 int hub_port(const ClusterOptions& options, const std::vector<int>& ports, int hub) {
   if (hub == 1 && options.first_hub_port > 0) return options.first_hub_port;
   return ports[ports.size() - static_cast<std::size_t>(options.hubs - hub + 1)];
+}
+
+std::string hub_address(const ClusterOptions& options) {
+  return options.networks ? controller_address(options, false) : "127.0.0.1";
+}
+
+std::string hub_url(const ClusterOptions& options, const std::vector<int>& ports, int hub) {
+  return fmt::format("{}://{}:{}", options.networks ? "https" : "http", hub_address(options),
+                     hub_port(options, ports, hub));
 }
 
 ControllerHost controller_host(const ClusterOptions& options, bool backup) {

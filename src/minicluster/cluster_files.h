@@ -31,8 +31,8 @@ struct ClusterOptions {
   bool named_stays = false;  // in PluginDir, last, for the records of jobs that ran under it
   bool enforce = true;       // healthd's Mode
   bool healthd = true;
-  // So many acrf-hubs, each with a history of its own, to which every acrf-healthd reports. Not with
-  // networks: hubs listen on loopback.
+  // So many acrf-hubs, each with a history of its own, to which every acrf-healthd reports. With
+  // networks they listen at the first controller's address and have a certificate.
   int hubs = 0;
   int first_hub_port = 0;                  // of the first one; 0: any that is free
   std::vector<std::string> hub_arguments;  // more words for acrf-hub
@@ -63,6 +63,8 @@ int port_count(const ClusterOptions& options);
 
 // Among port_count() ports, the one of a hub; hubs count from 1.
 int hub_port(const ClusterOptions& options, const std::vector<int>& ports, int hub);
+std::string hub_address(const ClusterOptions& options);
+std::string hub_url(const ClusterOptions& options, const std::vector<int>& ports, int hub);
 
 // Writes everything below options.root, with port_count() `ports`.
 Status write_cluster_files(const ClusterOptions& options, const std::vector<int>& ports);

@@ -15,6 +15,15 @@ std::string network_file(const ClusterOptions& options, const std::string& node)
   return options.root + "/net/" + node;
 }
 
+// Of the hubs. All that runs in the space knows this one certificate and no other.
+std::string certificate_script(const ClusterOptions& options) {
+  return fmt::format(
+      "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=hub "
+      "-addext subjectAltName=IP:{1} -keyout {0}/etc/hub.key -out {0}/etc/hub.pem\n"
+      "mount --bind {0}/etc/hub.pem /etc/ssl/certs/ca-certificates.crt\n",
+      options.root, hub_address(options));
+}
+
 }  // namespace
 
 std::string controller_address(const ClusterOptions& options, bool backup) {
@@ -45,6 +54,7 @@ std::string network_script(const ClusterOptions& options) {
         "ip link set eth0 up'\n",
         file, cable_of(node), node_address(options, ++number));
   }
+  if (options.hubs > 0) text += certificate_script(options);
   return text;
 }
 

@@ -25,7 +25,8 @@ using nlohmann::json;
 
 constexpr int kStopLimitMs = 10'000;
 
-Result<json> ask(int control, const json& request) {
+Result<json> ask(int control, std::mutex& asking, const json& request) {
+  const std::lock_guard lock(asking);
   const std::string text = request.dump();
   if (::send(control, text.data(), text.size(), MSG_NOSIGNAL) < 0)
     return system_error("ask the cluster's first process");
@@ -87,30 +88,32 @@ Result<ProcessSpace> ProcessSpace::create(const std::string& root, bool own_netw
 
 Status ProcessSpace::start(const std::string& name, const std::vector<std::string>& command,
                            const std::vector<std::string>& environment, const std::string& log) {
-  const auto reply = ask(control_.get(), {{"op", "start"},
-                                          {"name", name},
-                                          {"command", command},
-                                          {"environment", environment},
-                                          {"log", log}});
+  const auto reply = ask(control_.get(), *asking_,
+                         {{"op", "start"},
+                          {"name", name},
+                          {"command", command},
+                          {"environment", environment},
+                          {"log", log}});
   if (!reply) return reply.error();
   return Done{};
 }
 
 Status ProcessSpace::signal(const std::string& name, int signal) {
-  const auto reply = ask(control_.get(), {{"op", "signal"}, {"name", name}, {"signal", signal}});
+  const auto reply =
+      ask(control_.get(), *asking_, {{"op", "signal"}, {"name", name}, {"signal", signal}});
   if (!reply) return reply.error();
   return Done{};
 }
 
 Result<std::optional<int>> ProcessSpace::ended(const std::string& name) {
-  const auto reply = ask(control_.get(), {{"op", "state"}, {"name", name}});
+  const auto reply = ask(control_.get(), *asking_, {{"op", "state"}, {"name", name}});
   if (!reply) return reply.error();
   if (reply->contains("status")) return std::optional<int>((*reply)["status"].get<int>());
   return std::optional<int>();
 }
 
 Status ProcessSpace::keep() {
-  const auto reply = ask(control_.get(), {{"op", "keep"}});
+  const auto reply = ask(control_.get(), *asking_, {{"op", "keep"}});
   if (!reply) return reply.error();
   return Done{};
 }

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +17,7 @@
 
 namespace acrf::minicluster {
 
+// Any thread may ask.
 class ProcessSpace {
  public:
   // `root` receives init.pid, which names the space to a later stop_recorded().
@@ -33,6 +36,7 @@ class ProcessSpace {
  private:
   explicit ProcessSpace(UniqueFd control) : control_(std::move(control)) {}
   UniqueFd control_;
+  std::unique_ptr<std::mutex> asking_ = std::make_unique<std::mutex>();
 };
 
 // Ends the space that `root`/init.pid names and waits until all of it is gone. True when there was

@@ -15,6 +15,8 @@ namespace {
 constexpr double kMayBeUnsaved_s = 15;
 // A fault that is injected while its node is tested or returned is found after the return.
 constexpr double kBeforeReturn_s = 30;
+// GPUs are looked at every second: of a fault as young as this nobody can know.
+constexpr double kUnnoticed_s = 3;
 
 bool is_drained(const NodeRecord& node) { return node.state.find("DRAIN") != std::string::npos; }
 
@@ -43,7 +45,8 @@ std::string ChaosBooks::see_return(const std::string& name, Node& node, double a
   node.drained = false;
   const bool may_be_lost = controller_killed_s_ > node.drained_s - kMayBeUnsaved_s &&
                            controller_killed_s_ < node.drained_s + kMayBeUnsaved_s;
-  if (node.proof_s >= node.drained_s - kMayBeUnsaved_s && node.proof_s > node.fault_s) {
+  const bool proven = node.proof_s > node.fault_s || at_s - node.fault_s < kUnnoticed_s;
+  if (node.proof_s >= node.drained_s - kMayBeUnsaved_s && proven) {
     node.returned_s = at_s;
     ++returns_;
     return fmt::format("{} is back in service after a passed test", name);

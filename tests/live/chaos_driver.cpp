@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "chaos_hub.h"
 #include "chaos_processes.h"
 #include "common/file.h"
 #include "core/text.h"
@@ -47,6 +48,7 @@ void ChaosDriver::prepare(ClusterOptions& options) {
   options.nodes = 8;
   options.networks = true;
   options.backup = true;
+  options.hubs = 1;
   options.controller_timeout_s = 10;  // longer than slurmctld is ever frozen
   options.slurm_conf +=
       "SchedulerParameters=batch_sched_delay=0,bf_interval=2\n"
@@ -289,6 +291,9 @@ void ChaosDriver::judge(const std::vector<JobRecord>& jobs, const std::vector<No
   for (const auto& process : job_processes(cluster_))
     complain(fmt::format("{} of job {} still runs on {}", process.what, process.job, process.node));
   for (const auto& wrong : books_.judge_end(sick_nodes())) complain(wrong);
+  for (const auto& node : cluster_.nodes())
+    if (!wait_until([&] { return has_whole_audit(cluster_, node); }, kAnswer))
+      complain(node + ": the hub does not have all of its audit log, each entry once");
 }
 
 std::vector<std::pair<std::string, int>> ChaosDriver::counts() const {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <future>
 #include <map>
 #include <optional>
 #include <string>
@@ -56,14 +57,18 @@ class ChaosDriver {
   int takeovers() const;  // by the backup, so far
 
   // Single disturbances
-  Status kill_controller(const std::string& daemon);
+  Status kill_controller_in_charge(const std::string& daemon);
+  Status kill_backup();
+  Status freeze_controller(const std::string& daemon, std::int64_t for_ms);
   void signal_process(const PlannedDisturbance& what);
   void inject(const std::string& node, const PlannedDisturbance& what);
   void fill_disk(const std::string& node);
   Status kill_node(const std::string& node);
   Status boot_node(const std::string& node);
+  Status reboot_node(const std::string& node, bool new_gpus);
   // What the site's programs ask machines and people for.
   Status serve_people();
+  void put_back(const std::string& node);
   bool is_left_to_people(const std::string& node) const;
   void mend_gpus(const std::string& node, bool new_ones);
 
@@ -90,6 +95,7 @@ class ChaosDriver {
   std::map<Disturbance, int> done_;
   std::map<std::string, int> boots_, states_, proofs_read_;
   int restarts_ = 0, takeovers_before_ = 0;
+  std::future<void> waker_;  // of a frozen controller
   std::vector<std::string> wrongs_, timeline_;
 };
 

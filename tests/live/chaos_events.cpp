@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <thread>
 
 #include "chaos_driver.h"
 #include "chaos_processes.h"
@@ -35,6 +36,8 @@ bool hits_node(Disturbance kind) {
     case Disturbance::kControllerLost:
     case Disturbance::kBackupKilled:
     case Disturbance::kBackupFrozen:
+    case Disturbance::kHubKilled:
+    case Disturbance::kHubFrozen:
     case Disturbance::kProcessKilled:
     case Disturbance::kProcessFrozen: return false;
     default: return true;
@@ -51,11 +54,30 @@ void wake(const std::string& process) {
 }  // namespace
 
 // A job that slurmctld has not saved is lost with it, with or without ACRF.
-Status ChaosDriver::kill_controller(const std::string& daemon) {
+Status ChaosDriver::kill_controller_in_charge(const std::string& daemon) {
   takeovers_before_ = takeovers();
   wait_until([&] { return jobs_.are_saved(); }, std::chrono::seconds(15));
   books_.note_controller_killed(seconds());
   return cluster_.kill(daemon);
+}
+
+// A backup that only stands by has nothing to lose.
+Status ChaosDriver::kill_backup() {
+  const bool in_charge =
+      is_disturbed({Disturbance::kControllerLost}) && takeovers() > takeovers_before_;
+  return in_charge ? kill_controller_in_charge("slurmctld-backup")
+                   : cluster_.kill("slurmctld-backup");
+}
+
+// Wakes it in time, whatever the driver waits for meanwhile: see hits_controllers() for why.
+Status ChaosDriver::freeze_controller(const std::string& daemon, std::int64_t for_ms) {
+  if (waker_.valid()) waker_.wait();
+  if (const auto stopped = cluster_.signal(daemon, SIGSTOP); !stopped) return stopped;
+  waker_ = std::async(std::launch::async, [this, daemon, for_ms] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(for_ms));
+    (void)cluster_.signal(daemon, SIGCONT);  // one that was killed since then needs no waking
+  });
+  return Done{};
 }
 
 void ChaosDriver::signal_process(const PlannedDisturbance& what) {
@@ -106,45 +128,68 @@ Status ChaosDriver::boot_node(const std::string& node) {
   return cluster_.start_healthd(node);
 }
 
+// Who replaces GPUs replaces them all.
 void ChaosDriver::mend_gpus(const std::string& node, bool new_ones) {
   const auto path = cluster_.path("nodes/" + node + "/gpus.json");
   auto state = fakegpu::load_state(path);
   if (!state) return note(state.error().sentence);
   for (auto& gpu : state->gpus) {
-    if (new_ones && (gpu.lost || gpu.reset_required)) gpu.uuid += "-new";
+    if (new_ones) gpu.uuid += "-new";
     gpu.lost = gpu.reset_required = false;
   }
   if (const auto saved = fakegpu::save_state(path, *state); !saved) note(saved.error().sentence);
 }
 
-// By the last word of acrf-healthd's log on the case.
+// By the last word of acrf-healthd's log on each case.
 bool ChaosDriver::is_left_to_people(const std::string& node) const {
+  constexpr std::string_view kCase = " case ", kChange = " -> ";
   const auto log = read_file(cluster_.path("log/healthd-" + node + ".log"));
-  const auto at = log ? log->rfind(" -> ") : std::string::npos;
-  return at != std::string::npos && log->compare(at + 4, 8, "attended") == 0;
+  std::map<std::string_view, bool> attended;
+  if (!log) return false;
+  for (const auto line : split(*log, '\n')) {
+    const auto about = line.find(kCase), change = line.rfind(kChange);
+    if (about == std::string_view::npos || change == std::string_view::npos) continue;
+    const auto key =
+        line.substr(about + kCase.size(), line.find(':', about) - about - kCase.size());
+    attended[key] = starts_with(line.substr(change + kChange.size()), "attended");
+  }
+  return std::any_of(attended.begin(), attended.end(), [](const auto& one) { return one.second; });
+}
+
+Status ChaosDriver::reboot_node(const std::string& node, bool new_gpus) {
+  std::erase_if(endings_, [&](const Ending& ending) {
+    return ends_with_reboot(ending.what.kind) && name_of_node(ending.what.node) == node;
+  });
+  if (const auto killed = kill_node(node); !killed) return killed;
+  mend_gpus(node, new_gpus);
+  return boot_node(node);
+}
+
+void ChaosDriver::put_back(const std::string& node) {
+  books_.note_proof(node, seconds());
+  const auto resumed = cluster_.run({"scontrol", "update", "NodeName=" + node, "State=RESUME"});
+  note(fmt::format("{}: people mend it and resume the node {}", node, resumed.errors));
 }
 
 // The site's programs leave files; machines and people obey. A node whose power is gone boots when
-// that comes back. Who replaces a GPU puts the node back into service by hand.
+// that comes back. Who replaces GPUs switches the node off for it; who puts a node back into
+// service by hand does so until it stays there.
 Status ChaosDriver::serve_people() {
   for (const auto& node : cluster_.nodes()) {
     const auto replaced = cluster_.path("chaos/replace-" + node);
-    if ((fs::exists(replaced) || is_left_to_people(node)) && controller_answers()) {
+    if (fs::exists(replaced) && controller_answers()) {
       fs::remove(replaced);
-      mend_gpus(node, true);
-      books_.note_proof(node, seconds());
-      const auto resumed = cluster_.run({"scontrol", "update", "NodeName=" + node, "State=RESUME"});
-      note(fmt::format("{}: people mend it and resume the node {}", node, resumed.errors));
+      if (const auto booted = reboot_node(node, true); !booted) return booted;
+      put_back(node);
+    } else if (is_left_to_people(node) && controller_answers()) {
+      mend_gpus(node, false);
+      put_back(node);
     }
     const auto asked = cluster_.path("chaos/reboot-" + node);
     if (!fs::exists(asked)) continue;
     fs::remove(asked);
     note(node + " reboots");
-    std::erase_if(endings_, [&](const Ending& ending) {
-      return ends_with_reboot(ending.what.kind) && name_of_node(ending.what.node) == node;
-    });
-    if (const auto killed = kill_node(node); !killed) return killed;
-    if (const auto booted = boot_node(node); !booted) return booted;
+    if (const auto booted = reboot_node(node, false); !booted) return booted;
   }
   return Done{};
 }
@@ -160,16 +205,18 @@ Status ChaosDriver::begin(const PlannedDisturbance& what) {
     endings_.push_back({what.at_ms + what.lasts_ms, what, ""});
   switch (what.kind) {
     case Disturbance::kControllerKilled:
-    case Disturbance::kControllerLost: return kill_controller("slurmctld");
-    case Disturbance::kControllerFrozen: return cluster_.signal("slurmctld", SIGSTOP);
-    case Disturbance::kBackupKilled: return kill_controller("slurmctld-backup");
-    case Disturbance::kBackupFrozen: return cluster_.signal("slurmctld-backup", SIGSTOP);
+    case Disturbance::kControllerLost: return kill_controller_in_charge("slurmctld");
+    case Disturbance::kControllerFrozen: return freeze_controller("slurmctld", what.lasts_ms);
+    case Disturbance::kBackupKilled: return kill_backup();
+    case Disturbance::kBackupFrozen: return freeze_controller("slurmctld-backup", what.lasts_ms);
     case Disturbance::kSlurmdKilled: return cluster_.kill("slurmd-" + node);
     case Disturbance::kSlurmdFrozen:
       books_.note_fault(node, seconds(), false);
       return cluster_.signal("slurmd-" + node, SIGSTOP);
     case Disturbance::kHealthdKilled: return cluster_.kill("healthd-" + node);
     case Disturbance::kHealthdFrozen: return cluster_.signal("healthd-" + node, SIGSTOP);
+    case Disturbance::kHubKilled: return cluster_.kill("hub-1");
+    case Disturbance::kHubFrozen: return cluster_.signal("hub-1", SIGSTOP);
     case Disturbance::kProcessKilled:
     case Disturbance::kProcessFrozen: signal_process(what); break;
     case Disturbance::kNodeCutOff:
@@ -193,13 +240,15 @@ Status ChaosDriver::end(const Ending& ending) {
   switch (ending.what.kind) {
     case Disturbance::kControllerKilled:
     case Disturbance::kControllerLost: return cluster_.start_slurmctld();
-    case Disturbance::kControllerFrozen: return cluster_.signal("slurmctld", SIGCONT);
     case Disturbance::kBackupKilled: return cluster_.start_backup();
-    case Disturbance::kBackupFrozen: return cluster_.signal("slurmctld-backup", SIGCONT);
+    case Disturbance::kControllerFrozen:
+    case Disturbance::kBackupFrozen: waker_.wait(); return Done{};
     case Disturbance::kSlurmdKilled: return cluster_.start_slurmd(node);
     case Disturbance::kSlurmdFrozen: return cluster_.signal("slurmd-" + node, SIGCONT);
     case Disturbance::kHealthdKilled: return cluster_.start_healthd(node);
     case Disturbance::kHealthdFrozen: return cluster_.signal("healthd-" + node, SIGCONT);
+    case Disturbance::kHubKilled: return cluster_.start_hub();
+    case Disturbance::kHubFrozen: return cluster_.signal("hub-1", SIGCONT);
     case Disturbance::kProcessFrozen: wake(ending.process); return Done{};
     case Disturbance::kNodeCutOff: return cluster_.join(node);
     case Disturbance::kNodeKilled: return boot_node(node);

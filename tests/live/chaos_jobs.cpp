@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <ctime>
 #include <filesystem>
 
 #include "common/file.h"
@@ -56,6 +58,26 @@ std::int64_t modified_ns(const std::string& path) {
   struct stat file {};
   if (::stat(path.c_str(), &file) != 0) return 0;
   return std::int64_t{1'000'000'000} * file.st_mtim.tv_sec + file.st_mtim.tv_nsec;
+}
+
+// Of a job, by slurmctld's log, whose lines begin with "[2026-11-18T01:02:43.098]". What is packed
+// to be saved is some milliseconds older than the file.
+std::int64_t last_start_ns(const std::string& path) {
+  constexpr std::int64_t kPacking_ns = 200'000'000;
+  const auto log = read_file(path);
+  if (!log) return 0;
+  auto at = std::string::npos;
+  for (const std::string_view says : {" Allocate JobId=", " Started JobId="})
+    if (const auto found = log->rfind(says); found != std::string::npos)
+      at = at == std::string::npos ? found : std::max(at, found);
+  if (at == std::string::npos) return 0;
+  const auto line = log->substr(log->rfind('\n', at) + 1, 32);
+  std::tm day{};
+  int ms = 0;
+  const char* rest = ::strptime(line.c_str(), "[%Y-%m-%dT%T", &day);
+  if (!rest || std::sscanf(rest, ".%3d", &ms) != 1) return 0;
+  day.tm_isdst = -1;
+  return std::int64_t{1'000'000'000} * std::mktime(&day) + 1'000'000 * ms + kPacking_ns;
 }
 
 // What is wrong with the lines of a checkpoint's work.
@@ -142,7 +164,10 @@ Status ChaosJobs::submit(const PlannedJob& plan) {
 }
 
 bool ChaosJobs::are_saved() const {
-  return modified_ns(cluster_.path("state/job_state")) > submitted_ns_;
+  const auto saved_ns = modified_ns(cluster_.path("state/job_state"));
+  return saved_ns > submitted_ns_ &&
+         saved_ns > std::max(last_start_ns(cluster_.path("log/slurmctld.log")),
+                             last_start_ns(cluster_.path("log/slurmctld-backup.log")));
 }
 
 // The fence is read before the directory: what appears later was published while it stood.

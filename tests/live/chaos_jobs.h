@@ -33,8 +33,9 @@ class ChaosJobs {
   Status prepare();
   // Returns when slurmctld has accepted it, once, however often it had to be asked.
   Status submit(const PlannedJob& job);
-  // True when slurmctld has saved all the jobs that it accepted. It does so some seconds later by
-  // itself; one that is killed before forgets them.
+  // True when slurmctld has saved all the jobs that it accepted and started. It does so some seconds
+  // later by itself; one that is killed before forgets them, and starts what runs already once more
+  // ("Duplicate jobid").
   bool are_saved() const;
   // What is wrong with checkpoints that have appeared since the last look.
   std::vector<std::string> look_at_checkpoints();

@@ -19,17 +19,20 @@ struct Row {
 constexpr Row kRows[] = {
     {Disturbance::kControllerKilled, "slurmctld killed", 1, 100, 3000},
     {Disturbance::kControllerFrozen, "slurmctld frozen", 1, 500, 5000},
-    {Disturbance::kControllerLost, "slurmctld lost", 1, 20000, 26000},
+    {Disturbance::kControllerLost, "slurmctld lost", 1, 18000, 22000},
     {Disturbance::kBackupKilled, "backup slurmctld killed", 1, 100, 8000},
     {Disturbance::kBackupFrozen, "backup slurmctld frozen", 1, 500, 5000},
     {Disturbance::kSlurmdKilled, "slurmd killed", 2, 100, 8000},
     {Disturbance::kSlurmdFrozen, "slurmd frozen", 1, 500, 20000},
     {Disturbance::kHealthdKilled, "healthd killed", 2, 100, 6000},
     {Disturbance::kHealthdFrozen, "healthd frozen", 1, 500, 10000},
+    {Disturbance::kHubKilled, "hub killed", 1, 100, 8000},
+    {Disturbance::kHubFrozen, "hub frozen", 1, 500, 8000},
     {Disturbance::kProcessKilled, "job process killed", 1, 0, 0},
     {Disturbance::kProcessFrozen, "job process frozen", 1, 500, 8000},
     {Disturbance::kNodeCutOff, "node cut off", 1, 1000, 25000},
-    {Disturbance::kNodeKilled, "node killed", 1, 2000, 12000},
+    // Long enough to be noticed in spite of all else: who is back before is Slurm's to find.
+    {Disturbance::kNodeKilled, "node killed", 1, 30000, 38000},
     {Disturbance::kDiskFull, "disk full", 1, 3000, 12000},
     {Disturbance::kGpuLost, "GPU lost", 2, 0, 0},
     {Disturbance::kGpuToReset, "GPU wants a reset", 2, 0, 0},
@@ -122,12 +125,23 @@ class Planner {
     next.lasts_ms = between(random_, row.least_ms, row.most_ms);
     next.node = random_.below(int(free_ms_.size()));
     next.pick = static_cast<unsigned>(random_.below(1 << 20));
-    if (hits_controllers(kind)) next.at_ms = std::max(now_ms_, controllers_free_ms_);
+    for (const auto* free_ms : free_times(kind)) next.at_ms = std::max(next.at_ms, *free_ms);
     if (next.at_ms >= std::min(end_ms_, now_ms_ + kBacklog_ms)) return;
-    if (hits_controllers(kind)) controllers_free_ms_ = next.at_ms + next.lasts_ms + kCalm_ms;
-    if (kind == Disturbance::kBackupKilled && !take(backup_free_ms_, next.lasts_ms)) return;
+    for (auto* free_ms : free_times(kind))
+      *free_ms = next.at_ms + next.lasts_ms + (free_ms == &controllers_free_ms_ ? kCalm_ms : 0);
     if (occupies_node(kind) && !find_free_node(next)) return;
     plan_.disturbances.push_back(next);
+  }
+
+  // When what it hits, beside nodes, is left alone again: it waits until then.
+  std::vector<std::int64_t*> free_times(Disturbance kind) {
+    std::vector<std::int64_t*> times;
+    if (hits_controllers(kind)) times.push_back(&controllers_free_ms_);
+    if (kind == Disturbance::kBackupKilled || kind == Disturbance::kBackupFrozen)
+      times.push_back(&backup_free_ms_);
+    if (kind == Disturbance::kHubKilled || kind == Disturbance::kHubFrozen)
+      times.push_back(&hub_free_ms_);
+    return times;
   }
 
   bool take(std::int64_t& free_ms, std::int64_t for_ms) {
@@ -145,7 +159,8 @@ class Planner {
   }
 
   Random random_;
-  std::int64_t end_ms_, now_ms_ = 1000, controllers_free_ms_ = 0, backup_free_ms_ = 0;
+  std::int64_t end_ms_, now_ms_ = 1000;
+  std::int64_t controllers_free_ms_ = 0, backup_free_ms_ = 0, hub_free_ms_ = 0;
   std::vector<std::int64_t> free_ms_;  // by node, when it is left alone again
   ChaosPlan plan_;
 };

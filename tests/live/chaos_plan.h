@@ -20,6 +20,8 @@ enum class Disturbance : int {
   kSlurmdFrozen,
   kHealthdKilled,
   kHealthdFrozen,
+  kHubKilled,
+  kHubFrozen,
   kProcessKilled,  // of a job: its script, srun or a rank
   kProcessFrozen,
   kNodeCutOff,  // from the network

@@ -88,6 +88,22 @@ TEST_F(SilenceLive, ADeadDaemonAloneIsToldAndDrainsNothing) {
   EXPECT_TRUE(someone_says("neighbour " + silent + ": acrf-healthd answers again")) << logs();
 }
 
+// While it was cut off, the neighbour's slurmd did not answer it either.
+TEST_F(SilenceLive, AWatcherThatWasCutOffDoesNotAccuseAnotherForIt) {
+  auto options = watchful();
+  options.nodes = 5;
+  options.networks = true;
+  start(options);
+  wait_for_watchers();
+  ASSERT_TRUE(cluster().cut_off("n1").ok());
+  ASSERT_TRUE(cluster().kill("healthd-n2").ok());
+  ASSERT_TRUE(wait_until([&] { return node("n1").drained; })) << logs();
+  ASSERT_TRUE(cluster().join("n1").ok());
+  ASSERT_TRUE(someone_says("neighbour n2: acrf-healthd has not answered")) << logs();
+  EXPECT_FALSE(node("n2").drained) << logs();
+  EXPECT_THAT(logs(), Not(HasSubstr("draining node n2")));
+}
+
 // The others are cut off from each other, not dead: nobody may drain anybody.
 TEST_F(SilenceLive, WhenMostFallSilentNobodyIsAccused) {
   auto options = watchful();

@@ -169,6 +169,26 @@ TEST(Ladder, AReboot) {
   EXPECT_EQ(after(sick, view), CaseState::kAttended);
 }
 
+TEST(Ladder, ARebootOfWhichNothingCameWithItsDaemonIsAskedForOnceMore) {
+  auto sick = sick_gpu(CaseState::kRebooting, Action::kRebootNode);
+  take_step(sick, step_of(sick, calm()), calm());
+  auto view = calm();  // of the next daemon: it knows of no program
+  EXPECT_EQ(step_of(sick, view).act, Act::kNone);
+  view.now_s += 600;
+  view.program = ProgramState::kPassed;
+  EXPECT_EQ(step_of(sick, view).act, Act::kNone) << "this daemon has asked itself";
+  view.program = ProgramState::kNone;
+  view.busy = true;
+  EXPECT_EQ(step_of(sick, view).act, Act::kNone);
+  view.busy = false;
+  ASSERT_EQ(step_of(sick, view).act, Act::kRunReboot);
+  take_step(sick, step_of(sick, view), view);
+  view.now_s += 600;
+  EXPECT_EQ(step_of(sick, view).act, Act::kNone);
+  view.now_s += 3600;
+  EXPECT_EQ(after(sick, view), CaseState::kAttended);
+}
+
 TEST(Ladder, ARebootByPeopleCounts) {
   auto sick = sick_gpu(CaseState::kDraining, Action::kRebootNode);
   auto view = calm();
@@ -215,11 +235,16 @@ TEST(Ladder, ProbationEndsByTimeAlone) {
 }
 
 TEST(Ladder, AReturnThatDidNotArriveIsMadeAgainUnlessTheNodeWasRebooted) {
-  const auto sick = sick_gpu(CaseState::kProbation);
-  EXPECT_EQ(step_of(sick, calm()).act, Act::kReturn);
+  auto sick = sick_gpu(CaseState::kProbation);
   auto view = calm();
   view.boot_id = "boot-2";
   EXPECT_EQ(after(sick, view), CaseState::kTesting);
+  view = calm();
+  view.now_s += 2 * kDay;
+  ASSERT_EQ(step_of(sick, view).act, Act::kReturn);
+  take_step(sick, step_of(sick, view), view);
+  view.hold = Hold::kNone;
+  EXPECT_EQ(after(sick, view), CaseState::kProbation) << "which begins anew";
 }
 
 TEST(Ladder, AFaultOnProbationGoesUpAStep) {

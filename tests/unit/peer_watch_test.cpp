@@ -70,6 +70,17 @@ TEST(PeerWatch, OneLateLookIsNotEnough) {
   EXPECT_EQ(look(record, 90'500, true), PeerVerdict::kAlive);
 }
 
+TEST(PeerWatch, LooksOfATimeOfIsolationDoNotCount) {
+  PeerRecord record({});
+  look(record, 1000, true);
+  look(record, 4000, false, false);
+  look(record, 5500, false, false);
+  record.forget_looks();
+  EXPECT_EQ(look(record, 7000, false, false), PeerVerdict::kSuspect);
+  EXPECT_EQ(look(record, 8500, false, false), PeerVerdict::kSuspect);
+  EXPECT_EQ(look(record, 10000, false, false), PeerVerdict::kDead);
+}
+
 TEST(PeerWatch, WhoMissesMoreThanHalfIsCutOffItself) {
   const auto dead = PeerVerdict::kDead;
   const auto alive = PeerVerdict::kAlive;
