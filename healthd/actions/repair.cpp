@@ -153,14 +153,17 @@ void Repair::open(const Incident& incident) {
 }
 
 void Repair::adopt(const NodeView& node) {
-  if (!node.draining || has_open_case()) return;
-  auto silence = silence_in(node.reason);
-  if (!silence) return;
+  if (!node.draining || has_open_case() || !enforces_anywhere(parts_.config)) return;
+  const auto found = drained_for(node.reason);
+  if (!found) return;
   Incident incident;
-  incident.id = silence->id;
+  incident.id = found->id;
   incident.node = node_;
-  incident.root.verdict = silence->verdict;
-  incident.root.part = "node";
+  incident.root.verdict = found->verdict;
+  if (found->gpu)
+    incident.root.gpu = *found->gpu;  // and whose UUID that was is known no more
+  else
+    incident.root.part = "node";
   incident.root.boot_id = boot_id_;
   incident.root.unix_s = std::time(nullptr);
   open(incident);

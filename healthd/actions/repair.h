@@ -36,8 +36,8 @@ class Repair {
   // The incident's part has been taken from the jobs.
   void open(const Incident& incident);
 
-  // This node was found drained by ACRF for having been silent, perhaps by a neighbour. Opens a
-  // case unless one is open.
+  // This node was found drained by ACRF: by a neighbour, for having been silent, or by a daemon
+  // that could not record it before it was killed. Opens a case unless one is open.
   void adopt(const NodeView& node);
 
   // An admin has put the incident's part back into service: its case is the admin's now.

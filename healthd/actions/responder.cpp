@@ -119,6 +119,10 @@ Responder::Clock::time_point Responder::adopt_own_node(Clock::time_point now) {
     if (std::exchange(own_node_wanted_, false)) own_look_due_ = now;
   }
   if (now < own_look_due_) return own_look_due_;
+  // Those open their cases themselves.
+  if (std::any_of(active_.begin(), active_.end(),
+                  [this](const Active& active) { return active.incident.node == parts_.node; }))
+    return own_look_due_ = now + kOwnLookRetry;
   const auto node = slurm_.node(parts_.node);
   own_look_due_ = node ? Clock::time_point::max() : now + kOwnLookRetry;
   if (node) repair_.adopt(*node);
@@ -245,8 +249,8 @@ Round Responder::hold_contained(ActiveIncident& active, const NodeView& node) {
   switch (plan_drain(incident, node, active.controller_was_away, std::time(nullptr))) {
     case DrainStep::kTakenOver:
       incident.taken_over = true;
-      close(incident, "node was resumed by an admin, who has the case now");
       repair_.hand_over(incident.id);
+      close(incident, "node was resumed by an admin, who has the case now");
       return Round::kClosed;
     case DrainStep::kOthers:
       note_in_place(active, node);

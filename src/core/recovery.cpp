@@ -4,8 +4,9 @@
 #include <algorithm>
 
 #include "core/failover.h"
-#include "core/fleet.h"
 #include "core/requeue_budget.h"
+#include "core/text.h"
+#include "core/xid.h"
 
 namespace acrf {
 namespace {
@@ -97,15 +98,19 @@ bool is_silence(const Verdict& verdict) {
   return verdict.fault_class == kLostNode || verdict.fault_class == kHungSlurmd;
 }
 
-std::optional<SilenceCase> silence_in(std::string_view reason) {
-  const auto fault_class = class_in_reason(reason);
-  const auto open = reason.rfind('[');
-  const auto close = reason.rfind(']');
-  if (open == std::string_view::npos || close == std::string_view::npos || close < open)
-    return std::nullopt;
-  SilenceCase found{std::string(reason.substr(open + 1, close - open - 1)), classify_lost_node()};
-  if (fault_class == kHungSlurmd) found.verdict = classify_hung_slurmd();
-  if (fault_class != found.verdict.fault_class || found.id.empty()) return std::nullopt;
+// As drain_reason() writes it: "ACRF: CLASS PLACE ACTION [ID]".
+std::optional<DrainedFor> drained_for(std::string_view reason) {
+  if (!is_acrf_reason(reason)) return std::nullopt;
+  const auto words = split(reason, ' ');
+  if (words.size() < 5) return std::nullopt;
+  const auto id = words.back();
+  const auto action = parse_action(words[words.size() - 2]);
+  if (!action || id.size() < 3 || id.front() != '[' || id.back() != ']') return std::nullopt;
+  auto place = words[2];
+  DrainedFor found{std::string(id.substr(1, id.size() - 2)),
+                   {std::string(words[1]), Severity::kCritical, Scope::kNode, *action},
+                   take_pci_address(place)};
+  if (is_silence(found.verdict) || !place.empty()) found.gpu.reset();
   return found;
 }
 

@@ -79,12 +79,13 @@ bool is_leaving(const JobView& job);
 // Faults of which only silence tells: nobody there can be asked to end a job, so its node goes down
 // for the job to be requeued.
 bool is_silence(const Verdict& verdict);
-// What a drain reason of ACRF's for such a fault says.
-struct SilenceCase {
+// What a drain reason of ACRF's says.
+struct DrainedFor {
   std::string id;  // of the incident
   Verdict verdict;
+  std::optional<PciAddress> gpu;
 };
-std::optional<SilenceCase> silence_in(std::string_view reason);
+std::optional<DrainedFor> drained_for(std::string_view reason);
 Verdict classify_lost_node();
 Verdict classify_hung_slurmd();
 

@@ -15,6 +15,8 @@ namespace {
 constexpr double kMayBeUnsaved_s = 15;
 // A fault that is injected while its node is tested or returned is found after the return.
 constexpr double kBeforeReturn_s = 30;
+// What has happened is seen so much later.
+constexpr double kLook_s = 2;
 // GPUs are looked at every second: of a fault as young as this nobody can know.
 constexpr double kUnnoticed_s = 3;
 
@@ -27,13 +29,24 @@ void ChaosBooks::note_fault(const std::string& name, double at_s, bool must_drai
   (must_drain ? node.fault_s : node.silence_s) = at_s;
 }
 
+double ChaosBooks::cause_of(const Node& node) { return std::max(node.fault_s, node.silence_s); }
+
+bool ChaosBooks::may_be_lost(double done_s) const {
+  return controller_killed_s_ > done_s - kMayBeUnsaved_s &&
+         controller_killed_s_ < done_s + kMayBeUnsaved_s;
+}
+
 std::string ChaosBooks::see_drain(const std::string& name, Node& node, const std::string& reason,
                                   double at_s) {
+  const bool return_is_lost = is_acrf_reason(reason) && may_be_lost(node.returned_s) &&
+                              cause_of(node) < node.returned_s &&
+                              controller_killed_s_ > node.returned_s - kLook_s;
   node.drained = true;
   node.owes_drain = false;
+  if (return_is_lost) return fmt::format("{}'s return was lost with slurmctld", name);
   node.drained_s = at_s;
   ++drains_;
-  const double cause_s = std::max(node.fault_s, node.silence_s);
+  const double cause_s = cause_of(node);
   if (!is_acrf_reason(reason))
     wrongs_.push_back(fmt::format("{} is drained, and not by ACRF: {}", name, reason));
   else if (cause_s < node.returned_s - kBeforeReturn_s || cause_s == kNever)
@@ -43,15 +56,13 @@ std::string ChaosBooks::see_drain(const std::string& name, Node& node, const std
 
 std::string ChaosBooks::see_return(const std::string& name, Node& node, double at_s) {
   node.drained = false;
-  const bool may_be_lost = controller_killed_s_ > node.drained_s - kMayBeUnsaved_s &&
-                           controller_killed_s_ < node.drained_s + kMayBeUnsaved_s;
   const bool proven = node.proof_s > node.fault_s || at_s - node.fault_s < kUnnoticed_s;
   if (node.proof_s >= node.drained_s - kMayBeUnsaved_s && proven) {
     node.returned_s = at_s;
     ++returns_;
     return fmt::format("{} is back in service after a passed test", name);
   }
-  if (may_be_lost) {
+  if (may_be_lost(node.drained_s)) {
     node.owes_drain = true;
     return fmt::format("{}'s drain was lost with slurmctld", name);
   }

@@ -40,6 +40,11 @@ class ChaosBooks {
     bool owes_drain = false;  // a drain that a killed slurmctld may have lost has to come again
     double returned_s = kNever;
   };
+  // The last fault, of either kind.
+  static double cause_of(const Node& node);
+  // What slurmctld did about then was perhaps not saved when it was killed. The drain that comes
+  // back so has to go again: at the end all nodes are in service.
+  bool may_be_lost(double done_s) const;
   std::string see_drain(const std::string& name, Node& node, const std::string& reason,
                         double at_s);
   std::string see_return(const std::string& name, Node& node, double at_s);

@@ -31,8 +31,8 @@ constexpr Row kRows[] = {
     {Disturbance::kProcessKilled, "job process killed", 1, 0, 0},
     {Disturbance::kProcessFrozen, "job process frozen", 1, 500, 8000},
     {Disturbance::kNodeCutOff, "node cut off", 1, 1000, 25000},
-    // Long enough to be noticed in spite of all else: who is back before is Slurm's to find.
-    {Disturbance::kNodeKilled, "node killed", 1, 30000, 38000},
+    // Long enough to be noticed, by Slurm's SlurmdTimeout at the latest, whatever else is broken.
+    {Disturbance::kNodeKilled, "node killed", 1, 46000, 54000},
     {Disturbance::kDiskFull, "disk full", 1, 3000, 12000},
     {Disturbance::kGpuLost, "GPU lost", 2, 0, 0},
     {Disturbance::kGpuToReset, "GPU wants a reset", 2, 0, 0},

@@ -230,15 +230,21 @@ TEST(PlanDown, AJobWhoseLauncherDoesWithoutTheNodeGoesOn) {
   EXPECT_EQ(plan_down(lost_node(), node, {job}), DownStep::kNothing);
 }
 
-TEST(SilenceIn, ReadsWhatANeighbourWrote) {
-  const auto found = silence_in(kLostReason);
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->id, "n1-0123456789");
-  EXPECT_EQ(found->verdict.fault_class, "node_lost");
-  EXPECT_TRUE(silence_in("ACRF: slurmd_hung node drain [x]"));
-  EXPECT_FALSE(silence_in(kOwnReason));
-  EXPECT_FALSE(silence_in("node_lost [x]"));
-  EXPECT_FALSE(silence_in("ACRF: node_lost node drain"));
+TEST(DrainedFor, ReadsWhatAReasonSays) {
+  const auto lost = drained_for(kLostReason);
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->id, "n1-0123456789");
+  EXPECT_EQ(lost->verdict.fault_class, "node_lost");
+  EXPECT_FALSE(lost->gpu);
+  const auto gpu = drained_for("ACRF: gpu_lost 0000:60:00 reboot_node [n4-38e6b710ce]");
+  ASSERT_TRUE(gpu);
+  EXPECT_EQ(gpu->verdict.fault_class, "gpu_lost");
+  EXPECT_EQ(gpu->verdict.action, Action::kRebootNode);
+  ASSERT_TRUE(gpu->gpu);
+  EXPECT_EQ(to_string(*gpu->gpu), "0000:60:00");
+  for (const auto* other : {"node_lost [x]", "ACRF: node_lost node drain", "ACRF: a b c [x]",
+                            "ACRF admin: bad fan (user 0)", "ACRF: node_lost node drain []"})
+    EXPECT_FALSE(drained_for(other)) << other;
 }
 
 }  // namespace
