@@ -31,7 +31,7 @@ struct ActiveIncident {
   // it may know nothing of it.
   bool controller_was_away = false;
   std::int64_t controller_started_s = 0;  // of the one that had it
-  std::set<JobId> refused;  // jobs that slurmctld will not requeue
+  std::set<JobId> refused;                // jobs that slurmctld will not requeue
 };
 
 // A fresh look at its node.

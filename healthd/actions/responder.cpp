@@ -120,8 +120,9 @@ Responder::Clock::time_point Responder::adopt_own_node(Clock::time_point now) {
   }
   if (now < own_look_due_) return own_look_due_;
   // Those open their cases themselves.
-  if (std::any_of(active_.begin(), active_.end(),
-                  [this](const Active& active) { return active.incident.node == parts_.node; }))
+  if (std::any_of(active_.begin(), active_.end(), [this](const ActiveIncident& active) {
+        return active.incident.node == parts_.node;
+      }))
     return own_look_due_ = now + kOwnLookRetry;
   const auto node = slurm_.node(parts_.node);
   own_look_due_ = node ? Clock::time_point::max() : now + kOwnLookRetry;
