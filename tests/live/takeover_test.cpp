@@ -2,7 +2,6 @@
 // Two controllers: the first is killed while ACRF is at work, the backup takes over. What was done
 // is there afterwards, what was not is done, and nothing twice.
 #include <gmock/gmock.h>
-#include <signal.h>
 
 #include <filesystem>
 
@@ -69,23 +68,6 @@ TEST_F(Takeover, AFaultWhileNobodyIsInControlIsDealtWithByTheBackup) {
   EXPECT_TRUE(node(broken).drained);
   EXPECT_EQ(job(id).restarts, 1);
   EXPECT_EQ(job(id).state, "RUNNING");
-}
-
-// It knows nothing of what was done meanwhile, and goes on by what it knows.
-TEST_F(Takeover, AControllerThatWakesUpWithAnOlderStateIsToldOfTheDrainAgain) {
-  start(pair());
-  // Controllers are told apart by the second in which they began.
-  ASSERT_TRUE(cluster().kill("slurmctld-backup").ok());
-  ASSERT_TRUE(cluster().start_backup().ok());
-  ASSERT_TRUE(cluster().signal("slurmctld", SIGSTOP).ok());
-  ASSERT_TRUE(backup_is_in_control());
-  inject("n1");
-  ASSERT_TRUE(wait_until([&] { return node("n1").drained; }, seconds(60)));
-  ASSERT_TRUE(cluster().signal("slurmctld", SIGCONT).ok());
-  ASSERT_TRUE(first_is_in_control());
-  ASSERT_TRUE(healthd_says("n1", "closed: node drained"));
-  EXPECT_TRUE(wait_until([&] { return node("n1").drained; }));
-  EXPECT_THAT(text_of(root_ + "/log/healthd-n1.log"), Not(HasSubstr("resumed by an admin")));
 }
 
 TEST_F(Takeover, InTheMiddleOfADrainAndBetweenDrainAndRequeue) {
