@@ -4,6 +4,12 @@
 #include <algorithm>
 
 namespace acrf {
+namespace {
+
+// A GPU that was not seen for so long, while others were, is not there.
+constexpr std::int64_t kGone_s = 60;
+
+}  // namespace
 
 void PartSigns::note_fault(const std::string& part, std::int64_t unix_s) {
   const std::lock_guard lock(mutex_);
@@ -11,8 +17,9 @@ void PartSigns::note_fault(const std::string& part, std::int64_t unix_s) {
   fault_s = std::max(fault_s, unix_s);
 }
 
-void PartSigns::note_gpus(const std::vector<GpuLook>& looks, std::int64_t unix_s) {
+bool PartSigns::note_gpus(const std::vector<GpuLook>& looks, std::int64_t unix_s) {
   const std::lock_guard lock(mutex_);
+  bool heat_changed = false;
   for (const auto& look : looks) {
     if (look.uuid.empty()) continue;
     auto& seen = parts_[look.uuid];
@@ -20,7 +27,22 @@ void PartSigns::note_gpus(const std::vector<GpuLook>& looks, std::int64_t unix_s
     if (look.lost) continue;
     seen.look_s = unix_s;
     places_[look.address] = look.uuid;
+    if (!look.power_limit_mw) continue;
+    auto& heat = heat_[look.uuid];
+    heat_changed |= heat.uuid.empty() || heat.hot != look.hot;
+    heat = {look.uuid, look.address, look.hot, look.power_limit_mw, unix_s};
   }
+  return heat_changed;
+}
+
+std::vector<GpuHeat> PartSigns::heat() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<GpuHeat> all;
+  std::int64_t newest_s = 0;
+  for (const auto& [uuid, heat] : heat_) newest_s = std::max(newest_s, heat.look_s);
+  for (const auto& [uuid, heat] : heat_)
+    if (newest_s - heat.look_s < kGone_s) all.push_back(heat);
+  return all;
 }
 
 void PartSigns::note_node_look(std::int64_t unix_s) {

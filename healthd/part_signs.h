@@ -19,8 +19,11 @@ class PartSigns {
   // A fault that takes its part out of service: `part` is a GPU's UUID, or empty for the node.
   void note_fault(const std::string& part, std::int64_t unix_s);
   // What a source saw of all GPUs at `unix_s`; only what would take a GPU out of service counts as
-  // held against it.
-  void note_gpus(const std::vector<GpuLook>& looks, std::int64_t unix_s);
+  // held against it. True: some GPU became too hot, or is no longer, or is
+  // new.
+  bool note_gpus(const std::vector<GpuLook>& looks, std::int64_t unix_s);
+  // The GPUs that answer and whose power limit is known.
+  std::vector<GpuHeat> heat() const;
   // The node's own checks were made, and hold nothing against it that would drain it.
   void note_node_look(std::int64_t unix_s);
 
@@ -45,6 +48,7 @@ class PartSigns {
   std::int64_t slurmd_answered_s_ = 0;
   std::map<std::string, Seen> parts_;
   std::map<PciAddress, std::string> places_;
+  std::map<std::string, GpuHeat> heat_;  // by UUID
 };
 
 }  // namespace acrf

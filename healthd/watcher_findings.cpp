@@ -84,13 +84,16 @@ void Watcher::note(const Incident& incident) {
 void Watcher::take_gpu_looks() {
   auto looks = gpus_.take_looks();
   if (looks.empty()) return;
-  for (auto& look : looks)
+  const auto* heat_rule = catalog_.find_rule({}, {}, "temperature_limit");
+  for (auto& look : looks) {
+    look.hot = look.hot && (!heat_rule || heat_rule->mode == RuleMode::kOn);
     std::erase_if(look.held, [this](Verdict& verdict) {
       if (const auto* rule = catalog_.find_rule({}, {}, verdict.fault_class))
         apply_rule(*rule, verdict);
       return !evacuates(verdict);
     });
-  signs_.note_gpus(looks, std::time(nullptr));
+  }
+  if (signs_.note_gpus(looks, std::time(nullptr))) responder_->look_at_heat();
 }
 
 void Watcher::take_node_findings() {

@@ -45,7 +45,7 @@ Contained Containment::contain(const ContainTarget& target) {
     return hold(target, "the node is under maintenance");
   const auto decision = act_within_brakes(
       slurm_, config_,
-      {{target.node, cause_of(target.fault_class, target.shared)},
+      {{target.node, cause_of(target.fault_class, target.shared), speaker_for(target.node)},
        topology_dir_,
        [&](const SlurmClient::ChangeToken& counted) { return act(target, counted); },
        pause_});
@@ -86,6 +86,7 @@ Status Containment::act(const ContainTarget& target, const SlurmClient::ChangeTo
   const auto done = write(target, [&](NodeToken& token) {
     token.health.suspect = token.health.suspect && !token.braked;
     token.health.probation = false;
+    if (!target.gpu_index) token.left.clear();  // of an earlier drain
     if (target.gpu_index) token.health.quarantined |= GpuMask{1} << *target.gpu_index;
     counted(token);
   });
@@ -101,9 +102,9 @@ Status Containment::write(const ContainTarget& target, const SlurmClient::Change
 }
 
 void Containment::give_up(const std::string& node) {
-  const auto cleared = slurm_.change_token(node, [](NodeToken& token) {
+  const auto cleared = slurm_.change_token(node, [&](NodeToken& token) {
     token.health.suspect = token.health.suspect && !token.braked;
-    clear_wish(token);
+    clear_wish(token, speaker_for(node));
   });
   if (!cleared) spdlog::warn("node {}: {}", node, cleared.error().sentence);
 }

@@ -38,13 +38,14 @@ struct Contained {
 
 class Containment {
  public:
-  // `topology_dir` has topology.conf. All outlive this.
+  // `node` is this one; `topology_dir` has topology.conf. All outlive this.
   // `pause` waits; false: the daemon is to end.
-  Containment(const Config& config, SlurmClient& slurm, AuditLog& audit, std::string topology_dir,
-              std::function<bool(int milliseconds)> pause)
+  Containment(const Config& config, SlurmClient& slurm, AuditLog& audit, std::string node,
+              std::string topology_dir, std::function<bool(int milliseconds)> pause)
       : config_(config),
         slurm_(slurm),
         audit_(audit),
+        node_(std::move(node)),
         topology_dir_(std::move(topology_dir)),
         pause_(std::move(pause)) {}
 
@@ -55,6 +56,7 @@ class Containment {
   void give_up(const std::string& node);
 
  private:
+  std::string speaker_for(const std::string& node) const { return node == node_ ? "" : node_; }
   Contained hold(const ContainTarget& target, const std::string& why);
   void mark_suspect(const std::string& node);
   Status act(const ContainTarget& target, const SlurmClient::ChangeToken& counted);
@@ -63,6 +65,7 @@ class Containment {
   const Config& config_;
   SlurmClient& slurm_;
   AuditLog& audit_;
+  std::string node_;
   std::string topology_dir_;
   std::function<bool(int milliseconds)> pause_;
   std::string last_held_;  // what was said last: each is said once

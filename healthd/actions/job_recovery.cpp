@@ -3,8 +3,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include <set>
-
 namespace acrf {
 
 JobRecovery::JobRecovery(Parts parts)
@@ -20,11 +18,12 @@ Round JobRecovery::step(ActiveIncident& active) {
     spdlog::warn("incident {}: {}; trying again", incident.id, jobs.error().sentence);
     return Round::kActed;
   }
-  const bool silent = is_silence(incident.root.verdict);
-  Round round = silent ? take_down(active, *jobs) : Round::kCalm;
   std::set<JobId> leaving;
-  for (const auto& job : *jobs) {
+  for (const auto& job : *jobs)
     if (is_leaving(job)) leaving.insert(job.id);
+  const bool silent = is_silence(incident.root.verdict);
+  Round round = silent ? take_down(active, *jobs, leaving) : Round::kCalm;
+  for (const auto& job : *jobs) {
     const bool runs = job.state == JobState::kRunning || job.state == JobState::kSuspended;
     if (silent && runs) continue;  // nobody there would end it: its node goes down instead
     const JobStep step = plan_job(incident, job);
@@ -38,16 +37,21 @@ Round JobRecovery::step(ActiveIncident& active) {
     round = Round::kActed;
     leaving.insert(job.id);
   }
-  const bool ending = !silent && !incident.quarantined_gpu &&
+  const bool ending = is_here(incident) && !incident.quarantined_gpu &&
                       stand_in_.step(incident, leaving, parts_.config.requeue_kill_wait_s);
   return ending ? Round::kEnding : round;
 }
 
 // The node is drained and silent. It is looked at once more right before.
-Round JobRecovery::take_down(ActiveIncident& active, const std::vector<JobView>& jobs) {
+Round JobRecovery::take_down(ActiveIncident& active, const std::vector<JobView>& jobs,
+                             const std::set<JobId>& leaving) {
   const auto& incident = active.incident;
   const auto node = look_at_node(parts_.slurm, active);
   if (!node) return Round::kActed;
+  // Here they are ended first, which is the stand-in's to do.
+  if (!is_here(incident) && !leaving.empty() && parts_.is_still_silent(incident) &&
+      stand_in_.tell(incident, leaving))
+    return Round::kActed;
   const auto step = plan_down(incident, *node, jobs);
   if (step == DownStep::kNothing) return Round::kCalm;
   if (step == DownStep::kWait) return Round::kActed;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,9 @@ class JobRecovery {
   Round step(ActiveIncident& active);
 
  private:
-  Round take_down(ActiveIncident& active, const std::vector<JobView>& jobs);
+  bool is_here(const Incident& incident) const { return incident.node == parts_.node; }
+  Round take_down(ActiveIncident& active, const std::vector<JobView>& jobs,
+                  const std::set<JobId>& leaving);
   bool holds_part(const Incident& incident, const JobView& job);
   bool requeue(ActiveIncident& active, const JobView& job, bool hold);
 

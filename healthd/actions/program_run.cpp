@@ -13,6 +13,12 @@ constexpr int kNotFound = 127;
 
 }  // namespace
 
+std::string site_program(const Config& config, const std::string& setting, const char* ours) {
+  if (setting == "none") return "";
+  if (!setting.empty()) return setting;
+  return *ours && config.fake_gpu_state.empty() ? std::string(ACRF_LIBEXECDIR "/acrf/") + ours : "";
+}
+
 Status ProgramRun::start(const std::string& owner, const std::vector<std::string>& command,
                          int limit_s, Clock::time_point now) {
   if (!is_free()) return Error{ErrorCode::kUnavailable, "another program runs"};

@@ -10,10 +10,15 @@
 #include <vector>
 
 #include "core/check_rule.h"
+#include "core/config.h"
 #include "core/ladder.h"
 #include "sources/probe.h"
 
 namespace acrf {
+
+// The path of a program that acrf.conf names, or of ACRF's own where it names none; empty: there is
+// none. ACRF's own speak to real hardware: never on a test cluster.
+std::string site_program(const Config& config, const std::string& setting, const char* ours);
 
 class ProgramRun {
  public:

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <ctime>
 
-#include "acrf_config.h"
-
 namespace acrf {
 namespace {
 
@@ -57,23 +55,16 @@ struct Program {
   int limit_s = 0;
 };
 
-// Those that come with ACRF speak to real hardware: never on a test cluster.
-std::string chosen(const Config& config, const std::string& setting, const char* ours) {
-  if (setting == "none") return "";
-  if (!setting.empty()) return setting;
-  return *ours && config.fake_gpu_state.empty() ? std::string(ACRF_LIBEXECDIR "/acrf/") + ours : "";
-}
-
 Program program_for(const Config& config, Act act) {
   switch (act) {
     case Act::kRunReset:
-      return {chosen(config, config.reset_program, "reset-gpu"), config.reset_time_limit_s};
+      return {site_program(config, config.reset_program, "reset-gpu"), config.reset_time_limit_s};
     case Act::kRunReboot:
-      return {chosen(config, config.reboot_program, ""), config.reset_time_limit_s};
+      return {site_program(config, config.reboot_program, ""), config.reset_time_limit_s};
     case Act::kRunReplace:
-      return {chosen(config, config.replace_program, ""), config.reset_time_limit_s};
+      return {site_program(config, config.replace_program, ""), config.reset_time_limit_s};
     case Act::kRunTest:
-      return {chosen(config, config.test_program, "test-node"), config.test_time_limit_s};
+      return {site_program(config, config.test_program, "test-node"), config.test_time_limit_s};
     default: return {};
   }
 }
@@ -363,6 +354,7 @@ void Repair::return_to_service(const Case& sick) {
   const auto change = [&](NodeToken& token) {
     token.health.probation = true;
     token.health.suspect = false;  // for which a brake had held it
+    if (sick.whole_node) token.left.clear();
     if (sick.gpu_index) token.health.quarantined &= ~(GpuMask{1} << *sick.gpu_index);
   };
   if (sick.whole_node && !(node->draining && is_acrf_reason(node->reason))) return;

@@ -31,10 +31,12 @@ bool concerns_gpu_alone(const Verdict& verdict) {
 
 Responder::Responder(Parts parts, CaseStore cases)
     : parts_(std::move(parts)),
-      containment_(parts_.config, slurm_, parts_.audit, parts_.topology_dir,
+      containment_(parts_.config, slurm_, parts_.audit, parts_.node, parts_.topology_dir,
                    [this](int milliseconds) { return pause(milliseconds); }),
       repair_({parts_.config, slurm_, containment_, parts_.audit, parts_.signs, parts_.tell_case},
               std::move(cases), parts_.node, parts_.boot_id),
+      power_caps_({parts_.config, slurm_, parts_.audit, parts_.signs, parts_.node,
+                   parts_.topology_dir, parts_.tell}),
       jobs_({parts_.config, slurm_, parts_.audit, parts_.node, parts_.is_still_silent,
              [this](const Incident& changed) { save(changed); }}),
       neighbourhood_(parts_.config, slurm_, parts_.node, parts_.when_neighbours_found),
@@ -78,7 +80,9 @@ bool Responder::is_withdrawn(const std::string& id) {
 // False when the thread is to stop.
 bool Responder::wait_until(Clock::time_point when) {
   std::unique_lock lock(mutex_);
-  const auto is_woken = [this] { return stopping_ || own_node_wanted_ || !queue_.empty(); };
+  const auto is_woken = [this] {
+    return stopping_ || own_node_wanted_ || heat_changed_ || !queue_.empty();
+  };
   if (when == Clock::time_point::max())
     wake_.wait(lock, is_woken);
   else
@@ -99,9 +103,17 @@ void Responder::run() {
     take_submissions();
     // Jobs first: what is to be repaired can wait for a call.
     const auto incidents = respond_to_all(Clock::now());
-    next = std::min({incidents, repair_.step(Clock::now()), neighbourhood_.step(Clock::now()),
-                     adopt_own_node(Clock::now())});
+    next = std::min({incidents, repair_.step(Clock::now()), power_caps_.step(Clock::now()),
+                     neighbourhood_.step(Clock::now()), adopt_own_node(Clock::now())});
   }
+}
+
+void Responder::look_at_heat() {
+  {
+    const std::lock_guard lock(mutex_);
+    heat_changed_ = true;
+  }
+  wake_.notify_all();
 }
 
 void Responder::look_at_own_node() {
@@ -135,6 +147,7 @@ void Responder::take_submissions() {
   {
     const std::lock_guard lock(mutex_);
     fresh.swap(queue_);
+    heat_changed_ = false;
     if (next_config_) parts_.config = std::move(*next_config_);
     next_config_.reset();
   }

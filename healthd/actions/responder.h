@@ -23,6 +23,7 @@
 #include "actions/containment.h"
 #include "actions/job_recovery.h"
 #include "actions/neighbourhood.h"
+#include "actions/power_caps.h"
 #include "actions/repair.h"
 #include "common/incident_store.h"
 #include "common/slurm_client.h"
@@ -61,6 +62,8 @@ class Responder {
   void configure(Config config);
   // The incident needs nothing any more, also after a restart. What was begun goes on to its end.
   void withdraw(const std::string& id);
+  // A GPU became too hot, or is no longer.
+  void look_at_heat();
   // Neighbours have missed this node: it may have been drained meanwhile.
   void look_at_own_node();
 
@@ -93,9 +96,11 @@ class Responder {
   std::optional<Config> next_config_;
   bool stopping_ = false;
   bool own_node_wanted_ = true;  // also when the daemon begins
+  bool heat_changed_ = false;
   SlurmClient slurm_;
   Containment containment_;
   Repair repair_;
+  PowerCaps power_caps_;
   JobRecovery jobs_;
   Neighbourhood neighbourhood_;
   Clock::time_point own_look_due_ = Clock::time_point::max();

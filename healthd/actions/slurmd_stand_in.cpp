@@ -34,7 +34,7 @@ bool SlurmdStandIn::has_ended(const std::string& node, JobId job, int kill_wait_
 }
 
 // Only of a node that ACRF drained: it is looked at once more.
-bool SlurmdStandIn::tell(const Incident& incident) {
+bool SlurmdStandIn::tell(const Incident& incident, const std::set<JobId>& left) {
   const auto node = slurm_.node(incident.node);
   if (!node) return true;
   if (!node->draining || !is_acrf_reason(node->reason)) return false;
@@ -44,9 +44,14 @@ bool SlurmdStandIn::tell(const Incident& incident) {
   entry.kind = AuditKind::kAct;
   entry.what = "not_responding";
   entry.decided_by = "slurmd does not answer";
+  for (const auto job : left)
+    entry.evidence +=
+        (entry.evidence.empty() ? "has left: job " : ", ") + std::to_string(job.value);
   entry.mode = Mode::kEnforce;
   const auto id = audit_.begin(std::move(entry));
-  const auto told = slurm_.say_not_responding(incident.node);
+  const auto told = slurm_.say_not_responding(incident.node, [&](NodeToken& token) {
+    for (const auto job : left) add_left(token, job.value);
+  });
   audit_.finish(id, told ? AuditResult::done() : AuditResult::failed(told.error().sentence));
   return !told && told.error().code == ErrorCode::kUnavailable;
 }
@@ -62,7 +67,7 @@ bool SlurmdStandIn::step(const Incident& incident, const std::set<JobId>& leavin
   }
   bool all_ended = true;
   for (const auto job : leaving) all_ended &= has_ended(incident.node, job, kill_wait_s);
-  return !all_ended || tell(incident);
+  return !all_ended || tell(incident, leaving);
 }
 
 }  // namespace acrf

@@ -31,6 +31,7 @@ GpuWatch::GpuWatch(const Config& config, std::string boot_id, std::string progra
 }
 
 void GpuWatch::reload() {
+  rules_.set_heat_times({config_.heat_time_s, config_.heat_drain_time_s});
   auto before = std::exchange(sources_, {});
   const std::pair<const char*, const std::string&> wanted[] = {
       {"nvml", config_.nvml_library},

@@ -3,6 +3,7 @@
 
 #include <sys/wait.h>
 
+#include "plugins/bridge/left_bridge.h"
 #include "plugins/job_submit_acrf/cause.h"
 #include "plugins/job_submit_acrf/drained.h"
 #include "plugins/job_submit_acrf/failed_launch.h"
@@ -71,9 +72,15 @@ static bool _is_held_by_requeue(job_record_t *job_ptr)
 	return (held == lifetime) || (held == lifetime + 1);
 }
 
-static bool _is_gone(node_record_t *node_ptr)
+/*
+ * A node that does not respond to slurmctld may be alive and still ending the
+ * job. Only acrf-healthd, there or on its neighbours, knows better.
+ */
+static bool _has_left(job_record_t *job_ptr, node_record_t *node_ptr)
 {
-	return drained_by_acrf(node_ptr) && IS_NODE_NO_RESPOND(node_ptr);
+	return node_ptr && drained_by_acrf(node_ptr) &&
+	       IS_NODE_NO_RESPOND(node_ptr) &&
+	       acrf_has_left(node_ptr->comment, job_ptr->job_id);
 }
 
 /*
@@ -83,13 +90,16 @@ static bool _is_gone(node_record_t *node_ptr)
  */
 static void _end_on_gone_nodes(job_record_t *job_ptr)
 {
-	node_record_t *node_ptr;
-
 	for (int i = 0; i < node_record_count; i++) {
-		if (!IS_JOB_COMPLETING(job_ptr) ||
-		    !(node_ptr = find_node(job_ptr->node_bitmap_cg, _is_gone)))
+		node_record_t *node_ptr = node_record_table_ptr[i];
+
+		if (!IS_JOB_COMPLETING(job_ptr) || !job_ptr->node_bitmap_cg ||
+		    (bit_size(job_ptr->node_bitmap_cg) != node_record_count))
 			return;
-		info("job_submit/acrf: %pJ no longer waits for node %s, which does not respond",
+		if (!bit_test(job_ptr->node_bitmap_cg, i) ||
+		    !_has_left(job_ptr, node_ptr))
+			continue;
+		info("job_submit/acrf: %pJ no longer waits for node %s, which does not respond and has nothing of it any more",
 		     job_ptr, node_ptr->name);
 		job_epilog_complete(job_ptr->job_id, node_ptr->name, 0);
 	}

@@ -23,14 +23,14 @@ class Attempt {
       const auto decision = ask_brakes(config_, *fleet, wanted_.wish);
       switch (decision.permission) {
         case Permission::kAct:
-          if (is_claimed()) return act(decision, fleet->now_unix_s);
+          if (is_claimed(*fleet)) return act(decision, fleet->now_unix_s);
           if (const auto done = claim(fleet->now_unix_s); !done) return done.error();
           continue;  // looks again at once: the claim counts from now on
         case Permission::kHeld:
           if (const auto done = hold(fleet->now_unix_s); !done) return done.error();
           return decision;
         case Permission::kWait:
-          if (is_claimed()) break;
+          if (is_claimed(*fleet)) break;
           [[fallthrough]];
         case Permission::kYield:
           if (const auto done = withdraw(); !done) return done.error();
@@ -43,26 +43,30 @@ class Attempt {
   }
 
  private:
-  // A claim of an earlier life of this program is none: nobody knows how old it is.
-  bool is_claimed() const {
-    return claimed_ && Clock::now() - *claimed_ < std::chrono::seconds(kClaimUse_s);
+  // A claim of an earlier life of this program is none: nobody knows how old it is. One that
+  // somebody else has written over counts for nobody.
+  bool is_claimed(const Fleet& fleet) const {
+    const auto* node = fleet.find(wanted_.wish.node);
+    return claimed_ && Clock::now() - *claimed_ < std::chrono::seconds(kClaimUse_s) && node &&
+           is_claimed_by(node->token, wanted_.wish.speaker);
   }
 
   Status claim(std::int64_t now_unix_s) {
     claimed_ = Clock::now();
     return slurm_.change_token(wanted_.wish.node, [&](NodeToken& token) {
-      set_claim(token, wanted_.wish.fault_class, now_unix_s);
+      set_claim(token, wanted_.wish.fault_class, now_unix_s, wanted_.wish.speaker);
     });
   }
 
   Status withdraw() {
     claimed_.reset();
-    return slurm_.change_token(wanted_.wish.node, [](NodeToken& token) { token.claim.reset(); });
+    return slurm_.change_token(
+        wanted_.wish.node, [&](NodeToken& token) { withdraw_claim(token, wanted_.wish.speaker); });
   }
 
   Status hold(std::int64_t now_unix_s) {
     return slurm_.change_token(wanted_.wish.node, [&](NodeToken& token) {
-      set_braked(token, wanted_.wish.fault_class, now_unix_s);
+      set_braked(token, wanted_.wish.fault_class, now_unix_s, wanted_.wish.speaker);
     });
   }
 

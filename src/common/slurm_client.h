@@ -87,8 +87,9 @@ class SlurmClient {
   Status drain(const std::string& node, const std::optional<std::string>& reason,
                const ChangeToken& change = nullptr);
 
-  // What slurmctld would find out by itself, later; it takes it back when the node responds.
-  Status say_not_responding(const std::string& node);
+  // What slurmctld would find out by itself, later; it takes it back when the node responds. The
+  // token's change is in the same update.
+  Status say_not_responding(const std::string& node, const ChangeToken& change);
   // Slurm requeues or ends the jobs of a node that goes down. State DRAIN and the reason stay.
   Status down(const std::string& node);
 

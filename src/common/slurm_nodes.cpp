@@ -157,9 +157,10 @@ Status SlurmClient::drain(const std::string& node, const std::optional<std::stri
   return update.send("drain");
 }
 
-Status SlurmClient::say_not_responding(const std::string& node) {
+Status SlurmClient::say_not_responding(const std::string& node, const ChangeToken& change) {
   NodeUpdate update(node);
   update.set_state(NODE_STATE_NO_RESPOND);
+  if (const auto set = update.set_token(change); !set) return set;
   return update.send("call not responding");
 }
 

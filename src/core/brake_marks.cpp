@@ -66,6 +66,10 @@ bool is_live_claim(const FleetNode& node, std::int64_t now_unix_s) {
          claim->unix_s - now_unix_s < kClaimLives_s;
 }
 
+bool is_hot(const FleetNode& node, std::int64_t now_unix_s) {
+  return node.token.hot_unix_s > 0 && now_unix_s - node.token.hot_unix_s < kHotLives_s;
+}
+
 std::vector<HealthMark> signs_of_fault(const FleetNode& node, std::int64_t now_unix_s) {
   std::vector<HealthMark> signs;
   if (node.token.braked) signs.push_back(*node.token.braked);
@@ -94,24 +98,37 @@ bool has_shared_cause(std::string_view fault_class) {
                      [&](std::string_view prefix) { return starts_with(fault_class, prefix); });
 }
 
-void set_claim(NodeToken& token, std::string_view fault_class, std::int64_t now_unix_s) {
-  token.claim = HealthMark{now_unix_s, std::string(fault_class)};
+void set_claim(NodeToken& token, std::string_view fault_class, std::int64_t now_unix_s,
+               std::string_view speaker) {
+  const bool is_anothers = token.claim && token.claim->speaker != speaker;
+  if (is_anothers && now_unix_s - token.claim->unix_s < kClaimLives_s) return;
+  token.claim = HealthMark{now_unix_s, std::string(fault_class), std::string(speaker)};
+}
+
+bool is_claimed_by(const NodeToken& token, std::string_view speaker) {
+  return token.claim && token.claim->speaker == speaker;
+}
+
+void withdraw_claim(NodeToken& token, std::string_view speaker) {
+  if (is_claimed_by(token, speaker)) token.claim.reset();
 }
 
 void set_acted(NodeToken& token, std::string_view fault_class, std::int64_t now_unix_s) {
-  clear_wish(token);
+  token.claim.reset();  // whoever's: it is done
+  token.braked.reset();
   token.acted = HealthMark{now_unix_s, std::string(fault_class)};
   token.waived_unix_s = 0;
 }
 
-void set_braked(NodeToken& token, std::string_view fault_class, std::int64_t now_unix_s) {
-  token.claim.reset();
+void set_braked(NodeToken& token, std::string_view fault_class, std::int64_t now_unix_s,
+                std::string_view speaker) {
+  withdraw_claim(token, speaker);
   if (token.braked && token.braked->fault_class == fault_class) return;
   token.braked = HealthMark{now_unix_s, std::string(fault_class)};
 }
 
-void clear_wish(NodeToken& token) {
-  token.claim.reset();
+void clear_wish(NodeToken& token, std::string_view speaker) {
+  withdraw_claim(token, speaker);
   token.braked.reset();
 }
 

@@ -14,6 +14,8 @@ namespace acrf {
 
 // A claim that stands longer than this was left behind by a daemon that died. By slurmctld's clock.
 inline constexpr std::int64_t kClaimLives_s = 120;
+// A mark of heat that is older was left behind, too: its owner writes it anew before.
+inline constexpr std::int64_t kHotLives_s = 7200;
 // Its owner uses it within this time of having written it, by its own steady clock, or claims anew.
 inline constexpr std::int64_t kClaimUse_s = 20;
 
@@ -42,6 +44,8 @@ bool is_held_drained(const FleetNode& node);
 
 bool is_live_claim(const FleetNode& node, std::int64_t now_unix_s);
 
+bool is_hot(const FleetNode& node, std::int64_t now_unix_s);
+
 // Acts of the last hour (of the last day where the driver is new), claims and wishes that are held:
 // what says that the node has a fault.
 std::vector<HealthMark> signs_of_fault(const FleetNode& node, std::int64_t now_unix_s);
@@ -52,13 +56,19 @@ bool has_shared_cause(std::string_view fault_class);
 
 // --- Writing -------------------------------------------------------------------------------------
 
-void set_claim(NodeToken& token, std::string_view fault_class, std::int64_t now_unix_s);
+// `speaker` asks: another node for one that is silent, or, empty, the node itself. Only who wrote a
+// claim takes it back, and nobody writes over another's that lives: its act may be on its way.
+void set_claim(NodeToken& token, std::string_view fault_class, std::int64_t now_unix_s,
+               std::string_view speaker = {});
+void withdraw_claim(NodeToken& token, std::string_view speaker);
+bool is_claimed_by(const NodeToken& token, std::string_view speaker);
 // To be written together with the act, in one update.
 void set_acted(NodeToken& token, std::string_view fault_class, std::int64_t now_unix_s);
 // Takes the claim back; keeps the time at which the same class was first held.
-void set_braked(NodeToken& token, std::string_view fault_class, std::int64_t now_unix_s);
+void set_braked(NodeToken& token, std::string_view fault_class, std::int64_t now_unix_s,
+                std::string_view speaker = {});
 // Nothing is wanted any more: no claim, nothing held. What was done stays counted.
-void clear_wish(NodeToken& token);
+void clear_wish(NodeToken& token, std::string_view speaker = {});
 
 // --- Reset ---------------------------------------------------------------------------------------
 

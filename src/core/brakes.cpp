@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/hostlist.h"
+#include "core/power_cap.h"
 
 namespace acrf {
 namespace {
@@ -148,6 +149,23 @@ BrakeState common_cause(const Config& config, const Fleet& fleet, Brake brake,
   return state;
 }
 
+// --- Heat --------------------------------------------------------------------------------------
+
+// `more`, which may be null, counts as hot.
+BrakeState heat_of(const Config& config, const Fleet& fleet, const std::string& leaf,
+                   const FleetNode* more) {
+  BrakeState state{Brake::kSwitchHeat, leaf, {}, 0, 0, 0};
+  for (const auto& node : fleet.nodes) {
+    if ((!node.has_gpus && &node != more) || node.leaf != leaf) continue;
+    ++state.total;
+    if (&node == more || is_hot(node, fleet.now_unix_s)) state.nodes.push_back(node.name);
+  }
+  const auto& share = config.shared_heat;
+  const int shared = share.percent ? (state.total * share.value + 99) / 100 : share.value;
+  state.limit = std::max(2, shared) - 1;  // one node is hot by itself
+  return state;
+}
+
 // --- Deciding ----------------------------------------------------------------------------------
 
 bool is_ahead(const FleetNode& other, const HealthMark& claim, const std::string& name) {
@@ -204,6 +222,8 @@ std::vector<Budget> budgets_of(const Config& config, const Fleet& fleet, const F
 
 std::optional<BrakeState> frozen(const Config& config, const Fleet& fleet, const FleetNode& node,
                                  const Wish& wish) {
+  if (is_heat(class_in_cause(wish.fault_class)))
+    if (auto heat = shared_heat(config, fleet, node)) return heat;
   if (config.common_cause_nodes <= 0) return std::nullopt;
   auto state = common_cause(config, fleet, Brake::kCommonClass,
                             std::string(class_in_cause(wish.fault_class)), &wish);
@@ -234,6 +254,14 @@ void add_common_causes(const Config& config, const Fleet& fleet, std::vector<Bra
 
 }  // namespace
 
+std::optional<BrakeState> shared_heat(const Config& config, const Fleet& fleet,
+                                      const FleetNode& node) {
+  if (node.leaf.empty() || config.shared_heat.value <= 0) return std::nullopt;
+  auto state = heat_of(config, fleet, node.leaf, &node);
+  if (state.counted() <= state.limit) return std::nullopt;
+  return state;
+}
+
 BrakeDecision ask_brakes(const Config& config, const Fleet& fleet, const Wish& wish) {
   const auto* node = fleet.find(wish.node);
   if (!node) return {Permission::kHeld, {}, "slurmctld knows no node " + wish.node};
@@ -241,8 +269,12 @@ BrakeDecision ask_brakes(const Config& config, const Fleet& fleet, const Wish& w
     auto sentence = sentence_of(*state);
     return {Permission::kHeld, std::move(state), std::move(sentence)};
   }
+  // Of two who ask for the same node one is enough.
+  const bool is_live = is_live_claim(*node, fleet.now_unix_s);
+  const bool claims = is_live && is_claimed_by(node->token, wish.speaker);
+  if (is_live && !claims)
+    return {Permission::kYield, {}, "another daemon asks for node " + wish.node};
   // Without a claim of its own yet, it would be the last to come.
-  const bool claims = is_live_claim(*node, fleet.now_unix_s);
   const HealthMark claim =
       claims ? *node->token.claim : HealthMark{fleet.now_unix_s + kClaimLives_s, wish.fault_class};
   BrakeDecision worst{Permission::kAct, {}, {}};
@@ -253,10 +285,11 @@ BrakeDecision ask_brakes(const Config& config, const Fleet& fleet, const Wish& w
 }
 
 std::vector<BrakeState> brake_states(const Config& config, const Fleet& fleet) {
-  std::set<std::string> partitions, leaves;
+  std::set<std::string> partitions, leaves, hot_leaves;
   for (const auto& node : fleet.nodes) {
     if (!node.has_gpus) continue;
     partitions.insert(node.partitions.begin(), node.partitions.end());
+    if (is_hot(node, fleet.now_unix_s) && !node.leaf.empty()) hot_leaves.insert(node.leaf);
     const auto act = act_of_last_hour(node, fleet.now_unix_s);
     if (act && has_shared_cause(act->fault_class)) leaves.insert(node.leaf);
   }
@@ -267,6 +300,7 @@ std::vector<BrakeState> brake_states(const Config& config, const Fleet& fleet) {
   std::vector<BrakeState> states;
   for (const auto& budget : budgets) states.push_back(state_of(budget, fleet, ""));
   add_common_causes(config, fleet, states);
+  for (const auto& leaf : hot_leaves) states.push_back(heat_of(config, fleet, leaf, nullptr));
   return states;
 }
 
@@ -279,6 +313,7 @@ std::string_view name_of(Brake brake) {
     case Brake::kSwitchHour: return "switch-hour";
     case Brake::kCommonClass: return "common-class";
     case Brake::kCommonSwitch: return "common-switch";
+    case Brake::kSwitchHeat: return "switch-heat";
     case Brake::kCommonOrigin: return "common-origin";
   }
   return "unknown";
@@ -303,6 +338,9 @@ std::string sentence_of(const BrakeState& state) {
       return std::to_string(state.counted()) + " nodes with " + state.group + window;
     case Brake::kCommonSwitch:
       return part + "nodes of switch " + state.group + " with faults" + window;
+    case Brake::kSwitchHeat:
+      return part + "nodes of switch " + state.group + " too hot at once (" +
+             compress_hostlist(state.nodes) + "): cooling or power, not theirs";
     case Brake::kCommonOrigin:
       return std::to_string(state.counted()) + " nodes with " +
              (is_of_new_driver(state.group) ? "" : "faults of ") + state.group + window;

@@ -32,6 +32,7 @@ enum class Brake {
   kSwitchHour,        // MaxDrainsPerSwitch
   kCommonClass,       // CommonCauseNodes: one class, anywhere
   kCommonSwitch,      // CommonCauseNodes: one switch, any class
+  kSwitchHeat,        // SharedHeat: one switch, too hot
   kCommonOrigin,      // CommonCauseNodes: one file system; one class after a change of the driver
 };
 std::string_view name_of(Brake brake);  // "partition-hour", ...
@@ -54,7 +55,8 @@ std::string sentence_of(const BrakeState& state);
 // Who wants to act, and why.
 struct Wish {
   std::string node;
-  std::string fault_class;  // or a cause, as core/brake_marks.h has it
+  std::string fault_class;   // or a cause, as core/brake_marks.h has it
+  std::string speaker = {};  // who asks for a node that is silent; empty: the node itself
 };
 
 enum class Permission {
@@ -74,6 +76,11 @@ struct BrakeDecision {
 // read after the claim was written. A node that is counted already passes: it takes no more room.
 // The fleet must have been read from slurmctld after the claim; time is the fleet's.
 BrakeDecision ask_brakes(const Config& config, const Fleet& fleet, const Wish& wish);
+
+// The nodes below the node's switch are too hot together: cooling or power, and nobody's own fault.
+// The node counts as hot itself.
+std::optional<BrakeState> shared_heat(const Config& config, const Fleet& fleet,
+                                      const FleetNode& node);
 
 // Every brake that counts something or has a limit of its own, for people.
 std::vector<BrakeState> brake_states(const Config& config, const Fleet& fleet);

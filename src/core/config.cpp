@@ -245,6 +245,19 @@ const std::vector<Setting>& settings() {
        "runs DCGM's diagnostics. none: nothing is returned automatically."},
       {"ReplaceProgram", &Config::replace_program, 0, 0,
        "Program that is told once when a part has to be replaced. Empty or none: nobody is."},
+      {"PowerCap", &Config::power_cap_percent, 0, 99,
+       "Percent of its power limit to which a GPU that is too hot is lowered for as long as it is. "
+       "0: power limits are left alone."},
+      {"PowerCapProgram", &Config::power_cap_program, 0, 0,
+       "Program that sets a GPU's power limit. Empty: the one that comes with ACRF, for NVIDIA and "
+       "AMD. none: nothing is lowered. Arguments: those of ResetProgram, then the limit in watts. "
+       "Exit code 0: done. It may take ResetTimeLimit."},
+      {"HeatTime", &Config::heat_time_s, 1, 86400,
+       "Seconds at its own temperature limit after which a GPU is too hot."},
+      {"HeatDrainTime", &Config::heat_drain_time_s, 1, 864000,
+       "Seconds at its own temperature limit, or held down by the hardware, after which its node "
+       "is "
+       "drained when its jobs have ended."},
       {"ResetTimeLimit", &Config::reset_time_limit_s, 1, 86400,
        "Seconds that ResetProgram, RebootProgram and ReplaceProgram may take to do or begin it."},
       {"RebootTimeLimit", &Config::reboot_time_limit_s, 1, 86400,
@@ -317,6 +330,11 @@ const std::vector<Setting>& settings() {
       {"MaxDrainsPerSwitch", &Config::max_drains_per_switch, 0, 1000000,
        "The most nodes of one switch or block of topology.conf that ACRF may drain within an hour "
        "for the fabric, power, cooling or a file system."},
+      {"SharedHeat", &Config::shared_heat, 0, 0,
+       "When so many GPU nodes of one switch or block are too hot at once (a percentage or a "
+       "number, "
+       "at least two), it is cooling or power: people are told, nothing is drained and no power "
+       "limit lowered. 0: never."},
       {"CommonCauseNodes", &Config::common_cause_nodes, 0, 1000000,
        "When so many nodes have a fault of one class within CommonCauseTime, or so many of one "
        "switch any fault, or faults of one file system, or within a day of a change of the GPU "

@@ -45,6 +45,10 @@ struct Config {
   int slurmd_silence_s = 10;
   bool gpu_quarantine = false;
   std::string reset_program, reboot_program, test_program, replace_program;
+  std::string power_cap_program;
+  int power_cap_percent = 0;
+  int heat_time_s = 300;
+  int heat_drain_time_s = 1800;
   int reset_time_limit_s = 120;
   int reboot_time_limit_s = 1800;
   int test_time_limit_s = 1800;
@@ -73,6 +77,7 @@ struct Config {
   int max_drained_nodes = 100;
   Share min_healthy{80, true};
   int max_drains_per_switch = 1;
+  Share shared_heat{25, true};
   int common_cause_nodes = 3;
   int common_cause_time_s = 600;
   std::string hub;  // URLs, separated by commas

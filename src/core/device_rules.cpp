@@ -83,8 +83,15 @@ void ThermalRule::look(const GpuSample& sample, std::int64_t now_s, Charges& cha
   if (slow_for_long_.update(now_s, slowed_down()))
     charges.push_back(
         {{"hw_slowdown_lasting", Severity::kCritical, Scope::kGpu, Action::kDrain, true},
-         "the hardware has held the clocks down for half an hour"});
+         "the hardware has held the clocks down for " + std::to_string(times_.lasting_s) + " s"});
   look_at_temperature(sample, now_s, charges);
+}
+
+void ThermalRule::set_times(const HeatTimes& times) {
+  if (times == times_) return;
+  times_ = times;
+  slow_for_long_ = hot_for_long_ = Persistent(times.lasting_s);
+  hot_ = Persistent(times.begin_s);
 }
 
 void ThermalRule::look_at_temperature(const GpuSample& sample, std::int64_t now_s,
@@ -100,11 +107,11 @@ void ThermalRule::look_at_temperature(const GpuSample& sample, std::int64_t now_
                                std::to_string(sample.memory_temperature_c.value_or(0)) + " C";
   if (is_hot_)
     charges.push_back({{"temperature_limit", Severity::kWarning, Scope::kGpu, Action::kWatch},
-                       "for 5 minutes" + readings});
+                       "for " + std::to_string(times_.begin_s) + " s" + readings});
   if (hot_for_long_.update(now_s, at_limit))
     charges.push_back(
         {{"temperature_limit_lasting", Severity::kCritical, Scope::kGpu, Action::kDrain, true},
-         "for half an hour" + readings});
+         "for " + std::to_string(times_.lasting_s) + " s" + readings});
 }
 
 void RecoveryActionRule::look(const GpuSample& sample, std::int64_t, Charges& charges) {

@@ -13,6 +13,7 @@
 
 #include "core/fault.h"
 #include "core/gpu_sample.h"
+#include "core/power_cap.h"
 #include "core/reading_window.h"
 
 namespace acrf {
@@ -25,8 +26,8 @@ struct Charge {
 };
 using Charges = std::vector<Charge>;
 
-// Lost, or asking for a reset: the driver's own word, two readings in a row. Persistence that was on
-// and is not any more is watched: the driver then leaves, with its counters, between two jobs.
+// Lost, or asking for a reset: the driver's own word, two readings in a row. Persistence that was
+// on and is not any more is watched: the driver then leaves, with its counters, between two jobs.
 class PresenceRule {
  public:
   void look(const GpuSample& sample, std::int64_t now_s, Charges& charges);
@@ -106,8 +107,10 @@ class PcieReplayRule {
 class ThermalRule {
  public:
   void look(const GpuSample& sample, std::int64_t now_s, Charges& charges);
+  // Other times than before begin anew.
+  void set_times(const HeatTimes& times);
 
-  // Slowed down in at least 6 of the last 10 minutes, or at its limit for 5.
+  // Slowed down in at least 6 of the last 10 minutes, or at its limit for HeatTimes::begin_s.
   bool suffers() const { return slowed_down() || is_hot_; }
 
  private:
@@ -115,9 +118,10 @@ class ThermalRule {
   void look_at_temperature(const GpuSample& sample, std::int64_t now_s, Charges& charges);
 
   CounterWindows minutes_{10};
-  Persistent slow_for_long_{1800};
-  Persistent hot_{300};
-  Persistent hot_for_long_{1800};
+  HeatTimes times_;
+  Persistent slow_for_long_{times_.lasting_s};
+  Persistent hot_{times_.begin_s};
+  Persistent hot_for_long_{times_.lasting_s};
   bool is_hot_ = false;
 };
 

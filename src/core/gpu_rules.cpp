@@ -52,7 +52,12 @@ std::vector<GpuFinding> GpuRules::look(const std::string& source,
     gpu.uuid = sample.uuid;
     charged.emplace_back(key, charges_of(gpu, sample, now_s));
     suffering += gpu.thermal.suffers() ? 1 : 0;
-    looks.push_back({sample.address, sample.uuid, sample.lost, {}});
+    looks.push_back({sample.address,
+                     sample.uuid,
+                     sample.lost,
+                     gpu.thermal.suffers(),
+                     sample.power_limit_mw,
+                     {}});
   }
   for (std::size_t i = 0; i < charged.size(); ++i) {
     auto& [key, charges] = charged[i];
@@ -73,6 +78,7 @@ Charges GpuRules::charges_of(Gpu& gpu, const GpuSample& sample, std::int64_t now
   gpu.memory.look(sample, now_s, charges);
   gpu.nvlink.look(sample, now_s, charges);
   gpu.pcie.look(sample, now_s, charges);
+  gpu.thermal.set_times(heat_times_);
   gpu.thermal.look(sample, now_s, charges);
   gpu.recovery.look(sample, now_s, charges);
   gpu.blocks.look(sample, now_s, charges);

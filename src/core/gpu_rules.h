@@ -27,7 +27,9 @@ struct GpuFinding {
 struct GpuLook {
   PciAddress address;
   std::string uuid;
-  bool lost = false;          // it does not answer, though it is listed
+  bool lost = false;  // it does not answer, though it is listed
+  bool hot = false;   // too hot, or held down by the hardware, for long enough
+  Reading power_limit_mw;
   std::vector<Verdict> held;  // what holds against it now, told already or not
 };
 
@@ -36,6 +38,8 @@ class GpuRules {
   // One answer of one source, which names all GPUs that the source sees.
   std::vector<GpuFinding> look(const std::string& source, const std::vector<GpuSample>& samples,
                                std::int64_t now_s);
+
+  void set_heat_times(const HeatTimes& times) { heat_times_ = times; }
 
   // What holds at the next look is told again, though it was told before.
   void tell_again() { last_held_.clear(); }
@@ -71,6 +75,7 @@ class GpuRules {
   void look_for_missing(const std::string& source, const std::set<std::string>& seen,
                         std::int64_t now_s, std::vector<GpuFinding>& findings);
 
+  HeatTimes heat_times_;
   std::map<std::string, Gpu> gpus_;                    // by source and identity
   std::map<std::string, std::vector<GpuLook>> looks_;  // by source
   std::map<Latch, std::int64_t> last_held_;  // what was told and has not been over for long

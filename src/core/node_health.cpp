@@ -10,6 +10,7 @@ namespace acrf {
 namespace {
 
 constexpr std::string_view kPrefix = "acrf:";
+constexpr std::size_t kMostLeft = 32;
 
 std::optional<GpuMask> parse_gpus(std::string_view list) {
   GpuMask mask = 0;
@@ -21,6 +22,16 @@ std::optional<GpuMask> parse_gpus(std::string_view list) {
   return mask;
 }
 
+std::optional<std::vector<std::uint32_t>> parse_jobs(std::string_view list) {
+  std::vector<std::uint32_t> jobs;
+  for (const auto piece : split(list, '+')) {
+    const auto job = parse_unsigned(piece);
+    if (!job || *job == 0 || *job > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+    jobs.push_back(static_cast<std::uint32_t>(*job));
+  }
+  return jobs;
+}
+
 std::optional<std::int64_t> parse_time(std::string_view text) {
   const auto seconds = parse_unsigned(text);
   if (!seconds || *seconds == 0 || *seconds > std::numeric_limits<std::int64_t>::max() / 2)
@@ -28,14 +39,15 @@ std::optional<std::int64_t> parse_time(std::string_view text) {
   return static_cast<std::int64_t>(*seconds);
 }
 
-// "1700000000:gpu_lost"
+// "1700000000:gpu_lost", "1700000000:node_lost:n7"
 std::optional<HealthMark> parse_mark(std::string_view text) {
-  const auto colon = text.find(':');
-  if (colon == std::string_view::npos) return std::nullopt;
-  const auto when = parse_time(text.substr(0, colon));
-  const auto fault_class = decode_word(text.substr(colon + 1));
-  if (!when || !fault_class || fault_class->empty()) return std::nullopt;
-  return HealthMark{*when, *fault_class};
+  const auto parts = split(text, ':');
+  if (parts.size() != 2 && parts.size() != 3) return std::nullopt;
+  const auto when = parse_time(parts[0]);
+  const auto fault_class = decode_word(parts[1]);
+  const auto speaker = decode_word(parts.size() == 3 ? parts[2] : std::string_view());
+  if (!when || !fault_class || fault_class->empty() || !speaker) return std::nullopt;
+  return HealthMark{*when, *fault_class, *speaker};
 }
 
 bool is_field_of_another_version(std::string_view field) {
@@ -71,9 +83,16 @@ Read read_field(std::string_view field, NodeToken& token) {
     return taken_if((token.braked = parse_mark(field)).has_value());
   if (take_prefix(field, "accused="))
     return taken_if((token.accused = parse_mark(field)).has_value());
-  if (take_prefix(field, "waived=")) {
+  if (take_prefix(field, "left=")) {
+    auto jobs = parse_jobs(field);
+    const bool good = jobs.has_value();
+    if (good) token.left = std::move(*jobs);
+    return taken_if(good);
+  }
+  const bool is_hot = starts_with(field, "hot=");
+  if (take_prefix(field, "hot=") || take_prefix(field, "waived=")) {
     const auto when = parse_time(field);
-    token.waived_unix_s = when.value_or(0);
+    (is_hot ? token.hot_unix_s : token.waived_unix_s) = when.value_or(0);
     return taken_if(when.has_value());
   }
   if (!is_field_of_another_version(field)) return Read::kMalformed;
@@ -104,7 +123,9 @@ std::string to_word(const NodeToken& token) {
   std::string fields;
   const auto add = [&](const std::string& field) { fields += (fields.empty() ? "" : ",") + field; };
   const auto add_mark = [&](const std::string& name, const std::optional<HealthMark>& mark) {
-    if (mark) add(name + std::to_string(mark->unix_s) + ":" + encode_word(mark->fault_class));
+    if (!mark) return;
+    const auto speaker = mark->speaker.empty() ? "" : ":" + encode_word(mark->speaker);
+    add(name + std::to_string(mark->unix_s) + ":" + encode_word(mark->fault_class) + speaker);
   };
   const auto& health = token.health;
   if (health.quarantined) {
@@ -120,6 +141,10 @@ std::string to_word(const NodeToken& token) {
   add_mark("acted=", token.acted);
   add_mark("braked=", token.braked);
   add_mark("accused=", token.accused);
+  std::string left;
+  for (const auto job : token.left) left += (left.empty() ? "" : "+") + std::to_string(job);
+  if (!left.empty()) add("left=" + left);
+  if (token.hot_unix_s > 0) add("hot=" + std::to_string(token.hot_unix_s));
   if (token.waived_unix_s > 0) add("waived=" + std::to_string(token.waived_unix_s));
   for (const auto& field : token.unknown) add(field);
   return fields.empty() ? "" : std::string(kPrefix) + fields;
@@ -128,6 +153,12 @@ std::string to_word(const NodeToken& token) {
 }  // namespace
 
 NodeToken node_token_in(std::string_view comment) { return read_token(comment).token; }
+
+void add_left(NodeToken& token, std::uint32_t job) {
+  if (std::find(token.left.begin(), token.left.end(), job) != token.left.end()) return;
+  if (token.left.size() >= kMostLeft) token.left.erase(token.left.begin());
+  token.left.push_back(job);
+}
 
 std::optional<NodeHealth> find_node_health(std::string_view comment) {
   const auto read = read_token(comment);

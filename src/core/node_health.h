@@ -27,7 +27,8 @@ struct NodeHealth {
 // When something was done or wanted, and for which class of fault. By slurmctld's clock.
 struct HealthMark {
   std::int64_t unix_s = 0;
-  std::string fault_class;  // perhaps with what the node shares with others: core/brake_marks.h
+  std::string fault_class;   // perhaps with what the node shares with others: core/brake_marks.h
+  std::string speaker = {};  // of a claim: who asks; empty: the node itself
   bool operator==(const HealthMark&) const = default;
 };
 
@@ -39,10 +40,17 @@ struct NodeToken {
   std::optional<HealthMark> braked;  // its healthd wants to act and a brake holds it
   // Until then it counts as a suspect, because of a job that it held up: core/accusation.h
   std::optional<HealthMark> accused;
+  // Jobs that leave it and of which nothing goes on there, though its slurmd can't say so:
+  // acrf-healthd's word, for as long as its drain lasts.
+  std::vector<std::uint32_t> left;
+  std::int64_t hot_unix_s = 0;       // its GPUs are too hot, seen at this time; 0: they are not
   std::int64_t waived_unix_s = 0;    // acts up to then are counted no more; 0: none
   std::vector<std::string> unknown;  // fields of other versions
   bool operator==(const NodeToken&) const = default;
 };
+
+// Adds a job to those that have left, of which the last ones are kept.
+void add_left(NodeToken& token, std::uint32_t job);
 
 // The first token in the text; an empty one when there is none or when it is malformed.
 NodeToken node_token_in(std::string_view comment);

@@ -27,6 +27,7 @@ std::string to_text(const Undo& undo) {
     case Undo::Kind::kUnquarantine:
       return "unquarantine " + undo.node + " " + std::to_string(undo.gpu) +
              (undo.gpu_uuid.empty() ? "" : " " + undo.gpu_uuid);
+    case Undo::Kind::kUncap: return "uncap " + undo.node + " " + undo.gpu_uuid;
     case Undo::Kind::kRelease: return "release " + std::to_string(undo.job.value);
   }
   return "";
@@ -37,6 +38,12 @@ Result<Undo> parse_undo(std::string_view text) {
   Undo undo;
   if (words.size() == 2 && words[0] == "resume") {
     undo.node = words[1];
+    return undo;
+  }
+  if (words.size() == 3 && words[0] == "uncap") {
+    undo.kind = Undo::Kind::kUncap;
+    undo.node = words[1];
+    undo.gpu_uuid = words[2];
     return undo;
   }
   if ((words.size() == 3 || words.size() == 4) && words[0] == "unquarantine") {

@@ -19,6 +19,7 @@ struct Undo {
     kResume,        // "resume NODE"
     kUnquarantine,  // "unquarantine NODE INDEX [UUID]"; the index is the GPU's in the node's token
     kRelease,       // "release JOBID"
+    kUncap,         // "uncap NODE UUID"
   };
   Kind kind = Kind::kResume;
   std::string node;

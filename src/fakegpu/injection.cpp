@@ -32,6 +32,7 @@ constexpr Fault kFaults[] = {
     {"nvlink-errors", [](Gpu& gpu) { gpu.readings["nvlink_crc"] += 10'000; }},
     {"pcie-replay", [](Gpu& gpu) { gpu.readings["pcie_replays"] += 1000; }},
     {"thermal", [](Gpu& gpu) { gpu.readings["slowdown_thermal"] = 1; }},
+    {"hot", [](Gpu& gpu) { gpu.temperature_c = 90; }},
     {"recovery-reset", [](Gpu& gpu) { gpu.readings["recovery_action"] = 1; }},
     {"recovery-reboot", [](Gpu& gpu) { gpu.readings["recovery_action"] = 2; }},
     {"ras",

@@ -56,6 +56,7 @@ Status save_state(const std::string& path, const State& state) {
 void mend(Gpu& gpu) {
   gpu.lost = gpu.hang = gpu.vanished = gpu.reset_required = false;
   gpu.links_down.clear();
+  gpu.temperature_c = Gpu().temperature_c;
   for (const auto* flag : {"remap_pending", "remap_failure", "slowdown_thermal", "recovery_action"})
     gpu.readings.erase(flag);
 }

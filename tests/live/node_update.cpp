@@ -3,6 +3,7 @@
 //   node_update act NODE CLASS       drain within the brakes, as healthd does: 0 done, 2 held
 //   node_update drain NODE CLASS     drain and mark in one update
 //   node_update resume NODE          end the drain, go on probation in one update
+//   node_update left NODE JOB        say that the node does not respond and the job has left it
 #include <cstdio>
 #include <string>
 #include <thread>
@@ -48,12 +49,16 @@ int run(int argc, char** argv) {
   if (verb == "act") return act(slurm, node, fault_class);
   const auto fleet = slurm.fleet(slurm_directory());
   if (!fleet) return fail(fleet.error());
-  Status done = Error{ErrorCode::kInvalid, "act, drain or resume"};
+  Status done = Error{ErrorCode::kInvalid, "act, drain, resume or left"};
   if (verb == "drain")
     done = slurm.drain(node, reason_for(fault_class),
                        [&](NodeToken& token) { set_acted(token, fault_class, fleet->now_unix_s); });
   if (verb == "resume")
     done = slurm.resume(node, [](NodeToken& token) { token.health.probation = true; });
+  if (verb == "left")
+    done = slurm.say_not_responding(node, [&](NodeToken& token) {
+      add_left(token, static_cast<std::uint32_t>(std::stoul(fault_class)));
+    });
   return done ? 0 : fail(done.error());
 }
 

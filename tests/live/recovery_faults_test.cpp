@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <set>
 
+#include "build_paths.h"
 #include "common/file.h"
 #include "core/text.h"
 #include "live_cluster.h"
@@ -98,6 +99,43 @@ TEST_F(RecoveryFaults, AJobLeavesANodeWhoseSlurmdHangs) {
   ASSERT_TRUE(healthd_says(broken, "closed: node drained"));
   EXPECT_EQ(job(id).state, "RUNNING");
   EXPECT_EQ(job(id).restarts, 1);
+}
+
+// slurmctld's own word is not enough: the node may live, and still be ending the old run.
+TEST_F(RecoveryFaults, AJobWaitsForANodeThatDoesNotRespondUntilHealthdSaysThatItHasLeft) {
+  auto options = small();
+  options.healthd = false;
+  start(options);
+  const auto id = submit_ranks();
+  ASSERT_TRUE(began(0)) << text_of(output());
+  const auto broken = job(id).nodes.back();
+  ASSERT_TRUE(cluster().signal("slurmd-" + broken, SIGSTOP).ok());
+  admin({"update", "NodeName=" + broken, "State=DRAIN", "Reason=ACRF: gpu_lost GPU 0 drain [x]"});
+  admin({"requeue", id});
+  const auto waits_for_broken = [&] {
+    return cluster().run({"squeue", "-h", "-j", id, "-o", "%T %N"}).output ==
+           "COMPLETING " + broken + "\n";
+  };
+  ASSERT_TRUE(wait_until(waits_for_broken));
+  admin({"update", "NodeName=" + broken, "State=NoResp"});
+  ASSERT_TRUE(node_says(broken, "NOT_RESPONDING"));
+  // Meanwhile another job is followed from its requeue to its release.
+  const auto other =
+      cluster().run({"sbatch", "--parsable", "--output=/dev/null", "--gpus-per-node=8",
+                     "--exclude=" + broken, "--acrf-policy=requeue", "--wrap=sleep 600"});
+  ASSERT_TRUE(other.ok()) << other.errors;
+  const std::string other_id(trim(other.output));
+  ASSERT_TRUE(wait_until([&] { return job(other_id).state == "RUNNING"; }));
+  admin({"requeue", other_id});
+  ASSERT_TRUE(runs_again(other_id, 1));
+  EXPECT_TRUE(waits_for_broken());
+  EXPECT_TRUE(node_says(broken, "NOT_RESPONDING"));
+
+  const auto said = cluster().run({ACRF_BUILD "/tests/node_update", "left", broken, id});
+  ASSERT_TRUE(said.ok()) << said.errors;
+  ASSERT_TRUE(began(1)) << job(id).state;
+  EXPECT_TRUE(controller_says("no longer waits for node " + broken));
+  ASSERT_TRUE(cluster().signal("slurmd-" + broken, SIGCONT).ok());
 }
 
 // 22.05 then forgets to finish the requeue: the next run would start with what is left of the last.

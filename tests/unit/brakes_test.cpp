@@ -233,6 +233,70 @@ TEST(Brakes, ClaimsCountLikeActsAndTheEarlierGoFirst) {
   EXPECT_EQ(ask(fleet, "n11", "mce"), Permission::kAct);
 }
 
+// A quarter of a switch, and at least two: cooling or power.
+TEST(Brakes, NothingIsDrainedForHeatThatASwitchShares) {
+  Fleet fleet = fleet_of(100);  // ten to a switch
+  const auto ask_about = [&](const char* fault_class) {
+    return ask_brakes(Config(), fleet, {"n1", fault_class});
+  };
+  at(fleet, "n2").token.hot_unix_s = kNow - 60;
+  at(fleet, "n11").token.hot_unix_s = kNow - 60;  // of another switch
+  EXPECT_EQ(ask_about("temperature_limit_lasting").permission, Permission::kAct);
+  at(fleet, "n3").token.hot_unix_s = kNow - 60;
+  for (const auto* fault_class : {"temperature_limit_lasting", "hw_slowdown_lasting"}) {
+    const auto held = ask_about(fault_class);
+    EXPECT_EQ(held.permission, Permission::kHeld) << fault_class;
+    ASSERT_TRUE(held.brake);
+    EXPECT_EQ(held.brake->brake, Brake::kSwitchHeat);
+    EXPECT_EQ(
+        held.sentence,
+        "3 of 10 nodes of switch leaf0 too hot at once (n[1-3]): cooling or power, not theirs");
+  }
+  EXPECT_EQ(ask_about("gpu_lost").permission, Permission::kAct) << "heat excuses nothing else";
+  const auto states = brake_states(Config(), fleet);
+  EXPECT_EQ(std::count_if(states.begin(), states.end(),
+                          [](const auto& state) { return state.brake == Brake::kSwitchHeat; }),
+            2);
+  fleet.now_unix_s += kHotLives_s;  // left behind by daemons that died
+  EXPECT_EQ(ask_about("temperature_limit_lasting").permission, Permission::kAct);
+}
+
+TEST(Brakes, SharedHeatCanBeSetAndTurnedOff) {
+  Fleet fleet = fleet_of(10);
+  Config config;
+  for (const auto* name : {"n2", "n3"}) at(fleet, name).token.hot_unix_s = kNow;
+  const auto& node = at(fleet, "n1");
+  EXPECT_TRUE(shared_heat(config, fleet, node));
+  config.shared_heat = {4, false};
+  EXPECT_FALSE(shared_heat(config, fleet, node));
+  config.shared_heat = {50, true};
+  EXPECT_FALSE(shared_heat(config, fleet, node));
+  config.shared_heat = {0, true};
+  EXPECT_FALSE(shared_heat(config, fleet, node));
+}
+
+// Two neighbours accuse one silent node: one of them is enough, and neither ends the other's claim.
+TEST(Brakes, OnlyWhoWroteAClaimTakesItBack) {
+  Fleet fleet = fleet_of(100);
+  auto& token = at(fleet, "n11").token;
+  set_claim(token, "node_lost", kNow - 1, "n12");
+  const auto ask_as = [&](const char* speaker) {
+    return ask_brakes(Config(), fleet, {"n11", "node_lost", speaker}).permission;
+  };
+  EXPECT_EQ(ask_as("n12"), Permission::kAct);
+  EXPECT_EQ(ask_as("n13"), Permission::kYield);
+  EXPECT_EQ(ask_as(""), Permission::kYield);
+  withdraw_claim(token, "n13");
+  set_braked(token, "node_lost", kNow, "n13");
+  clear_wish(token, "");
+  EXPECT_TRUE(is_claimed_by(token, "n12"));
+  fleet.now_unix_s += kClaimLives_s;  // n12 has died
+  EXPECT_EQ(ask_as("n13"), Permission::kAct);
+  fleet.now_unix_s -= kClaimLives_s;
+  withdraw_claim(token, "n12");
+  EXPECT_EQ(ask_as("n13"), Permission::kAct);
+}
+
 TEST(Brakes, AClaimThatNobodyUsesIsForgotten) {
   Fleet fleet = fleet_of(100);
   acted(fleet, "n1", "gpu_lost", kNow - 60);

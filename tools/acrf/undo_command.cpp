@@ -3,6 +3,7 @@
 // left it. What an admin or somebody else changed since is theirs.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -10,7 +11,9 @@
 #include "commands.h"
 #include "common/admin_act.h"
 #include "common/audit_log.h"
+#include "common/file.h"
 #include "common/slurm_client.h"
+#include "core/power_cap.h"
 #include "core/undo.h"
 
 namespace acrf {
@@ -33,8 +36,29 @@ Result<AuditRecord> find_record(const std::string& path, std::int64_t id) {
   return records->front();
 }
 
+bool is_capped(const std::string& state_dir, const std::string& uuid) {
+  const auto text = read_file(power_caps_path(state_dir));
+  if (!text) return false;
+  const auto caps = parse_power_caps(*text);
+  return std::any_of(caps.begin(), caps.end(), [&](const PowerCap& cap) {
+    return cap.uuid == uuid && !cap.lifted && !cap.is_others && !cap.restoring;
+  });
+}
+
+Status lift_cap(const std::string& state_dir, const std::string& uuid) {
+  const auto path = power_caps_lift_path(state_dir);
+  const auto others = read_file(path);
+  return write_file(path, (others ? *others : "") + uuid + "\n");
+}
+
 // Whether it may be done, without doing it.
-Status check(SlurmClient& slurm, const Undo& undo, const AuditRecord& record) {
+Status check(SlurmClient& slurm, const Undo& undo, const AuditRecord& record,
+             const std::string& state_dir) {
+  if (undo.kind == Undo::Kind::kUncap) {
+    if (is_capped(state_dir, undo.gpu_uuid)) return Done{};
+    return Error{ErrorCode::kDenied,
+                 "the power limit of GPU " + undo.gpu_uuid + " is not lowered any more"};
+  }
   if (undo.kind == Undo::Kind::kRelease) {
     const auto held = slurm.is_held(undo.job);
     if (!held) return held.error();
@@ -48,8 +72,10 @@ Status check(SlurmClient& slurm, const Undo& undo, const AuditRecord& record) {
   return take_out_of_quarantine(undo, health);
 }
 
-Status carry_out(SlurmClient& slurm, const Undo& undo) {
+Status carry_out(SlurmClient& slurm, const Undo& undo, const std::string& state_dir) {
   switch (undo.kind) {
+    // By acrf-healthd of the node, which knows what the limit was.
+    case Undo::Kind::kUncap: return lift_cap(state_dir, undo.gpu_uuid);
     case Undo::Kind::kRelease: return slurm.release(undo.job);
     case Undo::Kind::kResume:
       return slurm.resume(undo.node, [](NodeToken& token) { token.health.suspect = false; });
@@ -61,13 +87,14 @@ Status carry_out(SlurmClient& slurm, const Undo& undo) {
   return written ? taken : written;
 }
 
-Status undo_entry(const std::string& path, std::int64_t id, bool json) {
+Status undo_entry(const std::string& state_dir, std::int64_t id, bool json) {
+  const auto path = audit_path(state_dir);
   const auto record = find_record(path, id);
   if (!record) return record.error();
   const auto undo = undo_of(*record);
   if (!undo) return undo.error();
   SlurmClient slurm;
-  if (const auto allowed = check(slurm, *undo, *record); !allowed) return allowed;
+  if (const auto allowed = check(slurm, *undo, *record, state_dir); !allowed) return allowed;
   AuditEntry entry;
   entry.node = record->entry.node;
   entry.incident = record->entry.incident;
@@ -81,7 +108,7 @@ Status undo_entry(const std::string& path, std::int64_t id, bool json) {
   const auto by = audit.begin(std::move(entry));
   if (!by.is_recorded())
     return Error{ErrorCode::kSystem, path + " can't be written: nothing was done"};
-  const auto done = carry_out(slurm, *undo);
+  const auto done = carry_out(slurm, *undo, state_dir);
   audit.finish(by, done ? AuditResult::done() : AuditResult::failed(done.error().sentence));
   if (done) audit.mark_undone({id}, by);
   audit.flush(kWriting);
@@ -107,7 +134,7 @@ void add_undo_command(CommandLine& line) {
   command->callback([&line, wanted] {
     const auto state_dir = find_state_dir(line, wanted->source);
     if (!state_dir) return fail(line, state_dir.error());
-    if (const auto done = undo_entry(audit_path(*state_dir), wanted->id, line.json); !done)
+    if (const auto done = undo_entry(*state_dir, wanted->id, line.json); !done)
       fail(line, done.error());
   });
 }
