@@ -30,7 +30,13 @@ class RepairLive : public LiveCluster {
     const auto directory = root_ + "/nodes/" + node + "/root/proc/sys/kernel/random";
     std::filesystem::create_directories(directory);
     ASSERT_TRUE(write_file(directory + "/boot_id", "boot " + std::to_string(boot) + "\n").ok());
+    const auto last_life = [&] {
+      return text_of(root_ + "/log/healthd-" + node + ".log").rfind(" watches node ");
+    };
+    const auto before = last_life();
     ASSERT_TRUE(cluster().start_healthd(node).ok());
+    // A log in a file is read from its end after a boot.
+    ASSERT_TRUE(wait_until([&] { return last_life() != before; }));
   }
   bool shows(const std::string& node, const std::string& text) {
     return wait_until([&] { return record(node).find(text) != std::string::npos; });
