@@ -47,7 +47,8 @@ TEST_F(CommandLineLive, TellsOfAFaultWithoutAHub) {
   EXPECT_EQ(fine.status, 0) << fine.output;
   EXPECT_THAT(fine.output, AllOf(StartsWith("ACRF OK - 0 of "), HasSubstr("as slurmctld says")));
   EXPECT_EQ(acrf({"node", "n1"}).status, 0);
-  EXPECT_THAT(acrf({"node", "n1"}).output, HasSubstr("HEALTHY"));
+  EXPECT_TRUE(wait_until(
+      [&] { return acrf({"node", "n1"}).output.find("HEALTHY") != std::string::npos; }));
 
   inject("n1");
   ASSERT_TRUE(wait_until([&] { return node("n1").drained; }));
