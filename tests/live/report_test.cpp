@@ -32,7 +32,8 @@ class Report : public LiveCluster {
 TEST_F(Report, ADamagedAuditLogIsSetAsideAndStopsNoDrain) {
   start(small());
   ASSERT_TRUE(cluster().kill("healthd-n1").ok());
-  for (const char* companion : {"audit.db-wal", "audit.db-shm"})
+  // A journal too, if it was killed at its very start: it would make the file as it was before.
+  for (const char* companion : {"audit.db-wal", "audit.db-shm", "audit.db-journal"})
     fs::remove(state("n1") + "/" + companion);
   ASSERT_TRUE(write_file(state("n1") + "/audit.db", std::string(20'000, 'x')).ok());
   ASSERT_TRUE(cluster().start_healthd("n1").ok());
