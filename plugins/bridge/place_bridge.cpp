@@ -114,11 +114,12 @@ void summarize(acrf_placer& placer) {
 }
 
 void hand_over(acrf_placer& placer, acrf_plan_t* plan) {
-  placer.nodes.clear();
-  placer.gpus.clear();
-  for (const auto& node : placer.plan.nodes) {
-    placer.nodes.push_back(placer.topology.node_at(node.position));
-    placer.gpus.push_back(node.gpus);
+  const auto& planned = placer.plan.nodes;
+  placer.nodes.resize(planned.size());
+  placer.gpus.resize(planned.size());
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    placer.nodes[i] = placer.topology.node_at(planned[i].position);
+    placer.gpus[i] = planned[i].gpus;
   }
   summarize(placer);
   *plan = {static_cast<int>(placer.nodes.size()),

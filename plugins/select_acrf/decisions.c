@@ -35,13 +35,13 @@ static const char *_mode_name(uint16_t mode)
 static void _append_json(char **text, char **end, const decision_t *d)
 {
 	xstrfmtcatat(*text, end,
-		     "{\"time\":%.3f,\"job\":%u,\"mode\":\"%s\",\"outcome\":\"%s\",\"ok\":%s,\"candidates\":%d,\"nodes\":%d,\"gpus\":%d,\"shape\":\"%s\",\"cost\":%"PRId64",\"runner_up\":%"PRId64",\"leaves\":%d,\"pods\":%d,\"avoidable\":%d,\"certified\":%s,\"total_us\":%.1f,\"plan_us\":%.1f,\"delegate_us\":%.1f,\"placed\":\"%s\"}\n",
+		     "{\"time\":%.3f,\"job\":%u,\"mode\":\"%s\",\"outcome\":\"%s\",\"ok\":%s,\"candidates\":%d,\"nodes\":%d,\"gpus\":%d,\"shape\":\"%s\",\"cost\":%"PRId64",\"runner_up\":%"PRId64",\"leaves\":%d,\"pods\":%d,\"avoidable\":%d,\"certified\":%s,\"total_us\":%.1f,\"plan_us\":%.1f,\"delegate_us\":%.1f,\"refused_us\":%.1f,\"placed\":\"%s\"}\n",
 		     d->time.tv_sec + (d->time.tv_nsec / 1e9), d->job_id,
 		     _mode_name(d->mode), d->outcome, d->ok ? "true" : "false",
 		     d->candidates, d->nodes, d->gpus, d->shape, d->cost,
 		     d->runner_up, d->leaves, d->pods, d->avoidable,
 		     d->certified ? "true" : "false", d->total_us, d->plan_us,
-		     d->delegate_us, d->summary);
+		     d->delegate_us, d->refused_us, d->summary);
 }
 
 /* The new decisions as text; xfree() it. NULL: none */

@@ -28,6 +28,7 @@ typedef struct {
 	bool certified;
 	const char *shape;
 	double total_us, plan_us, delegate_us;
+	double refused_us;	/* of delegate_us, on plans that it refused */
 	char summary[176];
 } decision_t;
 

@@ -218,6 +218,14 @@ static bool _read(int i)
 	return false;
 }
 
+extern void ledger_fetch(int i)
+{
+	if (node_record_table_ptr[i])
+		__builtin_prefetch(&node_record_table_ptr[i]->comment);
+	__builtin_prefetch(&nodes[i]);
+	__builtin_prefetch(&extras[i]);
+}
+
 extern bool ledger_check_health(int i)
 {
 	return _health_is_the_same(i) || _read(i);

@@ -52,6 +52,8 @@ extern const acrf_node_t *ledger_node(int node);
  */
 extern bool ledger_check(int node);
 extern bool ledger_check_health(int node);
+/* Ask the memory for what those look at, some nodes ahead of them */
+extern void ledger_fetch(int node);
 
 /* Look at all nodes again, and count the jobs' CPUs and memory again */
 extern void ledger_audit(void);

@@ -19,6 +19,7 @@
 #define PLAN_PAUSE_S 60		/* after a plan that took too long */
 #define PLAN_ROUNDS 4		/* when nodes turn out to have changed */
 #define LARGE_SHARE 20		/* of the candidates, 1/N: too many to try twice */
+#define LOOK_AHEAD 16		/* nodes: their records lie all over the memory */
 
 static acrf_place_site_t site;
 static time_t paused_until;
@@ -70,6 +71,8 @@ static bool _plan_holds(const acrf_plan_t *plan)
 	for (int i = 0; i < plan->node_cnt; i++) {
 		int node = plan->nodes[i];
 
+		if (i + LOOK_AHEAD < plan->node_cnt)
+			ledger_fetch(plan->nodes[i + LOOK_AHEAD]);
 		holds &= (plan->gpus[i] == ledger_node(node)->gpus) ?
 			 ledger_check_health(node) : ledger_check(node);
 	}
@@ -197,6 +200,9 @@ static int _try_plan(const job_test_t *test, acrf_placer_t *placer,
 	acrf_plan_t plan = { 0 };
 	int rc;
 
+	decision->outcome = "not-tried";
+	if (site.enforce && !refusals_worth_trying(test->job_ptr))
+		return SLURM_ERROR;
 	decision->outcome = "no-plan";
 	if (!_plan(test, placer, request, avoided, &plan, decision))
 		return SLURM_ERROR;
@@ -205,9 +211,6 @@ static int _try_plan(const job_test_t *test, acrf_placer_t *placer,
 		decision->outcome = "observed";
 		return SLURM_ERROR;
 	}
-	decision->outcome = "not-tried";
-	if (!refusals_worth_trying(test->job_ptr))
-		return SLURM_ERROR;
 	decision->outcome = "placed";
 	rc = _judge_plan(test, &plan, request, true, decision);
 	if ((rc != SLURM_SUCCESS) && !request->ever && !request->whole_nodes &&
@@ -294,14 +297,13 @@ static int _decide(const job_test_t *test, decision_t *decision)
 	if (plan)
 		rc = _try_plan(test, placer, &request, avoided, decision);
 	if (rc != SLURM_SUCCESS) {
-		double before_us = decision->delegate_us;
-
+		decision->refused_us = decision->delegate_us;
 		if (request.ever || !site.enforce)
 			rc = judge(test, test->bitmap,
 				    test->preemptee_candidates, decision);
 		else
 			rc = judge_all_nodes(test, avoided, decision);
-		refusals_pay(test->job_ptr, decision->delegate_us - before_us);
+		refusals_pay(test->job_ptr, decision->delegate_us - decision->refused_us);
 	}
 	FREE_NULL_BITMAP(avoided);
 	return rc;

@@ -209,8 +209,8 @@ void Placement::take_from_leaf(const Switch& leaf, int wanted) {
   const GpuMask gpus = all_gpus_;
   for (const auto* level : levels_) {
     PlannedNode* next = nodes_->data() + taken_;
-    const int count = level->each_run(leaf.first, leaf.end, wanted, [&](int position, int run) {
-      for (const int end = position + run; position < end; ++position) *next++ = {position, gpus};
+    const int count = level->each_of_first(leaf.first, leaf.end, wanted, [&](int position) {
+      *next++ = {position, gpus};
     });
     taken_ += count;
     if ((wanted -= count) == 0) return;

@@ -10,24 +10,29 @@ std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
-void PodChoice::load(const std::vector<std::pair<int, int>>& pods, const std::vector<int>& free) {
+void PodChoice::load(const std::vector<std::pair<int, int>>& pods, const std::vector<int>& free,
+                     int largest) {
   pods_ = static_cast<int>(pods.size());
-  largest_ = 0;
-  for (const auto& [first, end] : pods)
-    for (int leaf = first; leaf < end; ++leaf) largest_ = std::max(largest_, free[index(leaf)]);
+  largest_ = largest;
   const std::size_t width = index(largest_) + 1;
   sizes_.resize(pods.size() * width);
-  gains_.resize(pods.size() * width);
   all_sizes_.assign(width, 0);
   for (std::size_t pod = 0; pod < pods.size(); ++pod) {
     count_sizes({free.data() + pods[pod].first, free.data() + pods[pod].second},
                 {&sizes_[pod * width], width});
-    const int* const sizes = &sizes_[pod * width];
-    int *const gains = &gains_[pod * width], beyond = 0, gain = 0;
-    for (std::size_t price = width; price-- > 0;) {
-      gains[price] = gain += beyond;
-      beyond += sizes[price];  // leaves that hold more than the next price
-      all_sizes_[price] += sizes[price];
+    add_sizes(static_cast<int>(pod), all_sizes_);
+  }
+}
+
+// What every pod is worth at every price.
+void PodChoice::price_pods() {
+  const std::size_t width = index(largest_) + 1;
+  gains_.resize(sizes_.size());
+  for (std::size_t first = 0; first < sizes_.size(); first += width) {
+    int beyond = 0, gain = 0;
+    for (std::size_t at = first + width; at-- > first;) {
+      gains_[at] = gain += beyond;
+      beyond += sizes_[at];  // leaves that hold more than the next price
     }
   }
   rankings_.resize(std::max(rankings_.size(), width));
@@ -57,9 +62,14 @@ PodChoice::Ranking& PodChoice::ranking(int price, int pods) {
   return order;
 }
 
-// With all pods to choose from: the fewest leaves.
-int PodChoice::leaves_of_all() const {
-  return fill_largest(wanted_, largest_, [&](int size) { return all_sizes_[index(size)]; }).leaves;
+int PodChoice::fewest_leaves(int wanted) const {
+  return fill_largest(wanted, largest_, [&](int size) { return all_sizes_[index(size)]; }).leaves;
+}
+
+void PodChoice::add_sizes(int pod, std::span<int> sizes) const {
+  const std::size_t width = index(largest_) + 1;
+  const int* const own = &sizes_[index(pod) * width];
+  for (std::size_t size = 0; size < width; ++size) sizes[size] += own[size];
 }
 
 // Largest first over all leaves of these pods.
@@ -120,7 +130,8 @@ PodChoice::Answer PodChoice::cheapest(int wanted, Weights weights, std::int64_t 
   limit_ = limit;
   steps_left_ = kMostSteps;
   counts_.clear();
-  const int fewest = leaves_of_all();
+  price_pods();
+  const int fewest = fewest_leaves(wanted);
   int price = 0;
   for (int pods = 2; pods <= pods_; ++pods) {
     if (ranking(0, pods).sums[index(pods)] < wanted) continue;

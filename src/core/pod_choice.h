@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -29,8 +30,15 @@ class PodChoice {
     std::int64_t bound = 0;  // no answer of two pods or more costs less; at most the limit
   };
 
-  // The pods, as ranges of leaves in `free`, the free nodes by leaf: none above kLargestLeaf.
-  void load(const std::vector<std::pair<int, int>>& pods, const std::vector<int>& free);
+  // The pods, as ranges of leaves in `free`, the free nodes by leaf: none above `largest`, and that
+  // is at most kLargestLeaf.
+  void load(const std::vector<std::pair<int, int>>& pods, const std::vector<int>& free,
+            int largest);
+
+  // The fewest leaves of all pods that hold `wanted`; 0: they do not.
+  int fewest_leaves(int wanted) const;
+  // Adds how many leaves the pod has of each size up to the largest.
+  void add_sizes(int pod, std::span<int> sizes) const;
 
   // The cheapest two or more of the pods that hold `wanted` for less than `limit`. It is proven
   // when the bound is its cost, or the limit when there is none. Microseconds; the search for
@@ -54,8 +62,8 @@ class PodChoice {
     int leaves;  // at least
   };
 
+  void price_pods();
   Ranking& ranking(int price, int pods);
-  int leaves_of_all() const;
   Filled fill(const int* pods, int count) const;
   Count bound_at(int pods, int price);
   Count follow(int pods, int price, Answer& answer);

@@ -22,9 +22,12 @@ RingPack::RingPack(const Topology& topology) : topology_(topology) {
   below_.assign(count, 0);
   reach_.resize(count);
   mark_.assign(count, 0);
+  sibling_.assign(count, 0);
   for (const auto& from : switches) {
     weights_.push_back(from.weight);
     parent_.push_back(from.parent);
+    for (std::size_t i = 0; i < from.children.size(); ++i)
+      sibling_[index(from.children[i])] = static_cast<int>(i);
   }
   for (std::size_t i = 0; i < topology.leaves().size(); ++i) {
     const int number = static_cast<int>(i);
@@ -140,6 +143,7 @@ void RingPack::try_pods() {
 
 // Largest leaf first below a switch: no set of leaves that holds the job is smaller.
 int RingPack::fewest_leaves(int at) {
+  if (counted_ == at) return pod_choice_.fewest_leaves(wanted_);
   const auto [first, end] = leaves_below_[index(at)];
   const std::span<const int> free{free_->data() + first, free_->data() + end};
   histogram_.assign(index(most_free_) + 1, 0);
@@ -189,15 +193,24 @@ std::int64_t RingPack::bound_for(int at) {
          lightest * static_cast<std::int64_t>(std::max<std::size_t>(largest_children_.size(), 2));
 }
 
-// The job below a few children only, largest leaf first among all their leaves.
-void RingPack::try_children(int at, std::span<const int> children) {
-  ranges_.clear();
+// The leaves below these children by size, in starts_.
+void RingPack::count_leaves(std::span<const int> children) {
   starts_.assign(index(most_free_) + 1, 0);
   for (const int child : children) {
-    ranges_.push_back(leaves_below_[index(child)]);
-    for (int leaf = ranges_.back().first; leaf < ranges_.back().second; ++leaf)
-      ++starts_[index((*free_)[index(leaf)])];
+    if (counted_ >= 0 && counted_ == parent_[index(child)]) {
+      pod_choice_.add_sizes(sibling_[index(child)], starts_);
+      continue;
+    }
+    const auto [first, end] = leaves_below_[index(child)];
+    for (int leaf = first; leaf < end; ++leaf) ++starts_[index((*free_)[index(leaf)])];
   }
+}
+
+// The job below a few children only, largest leaf first among all their leaves.
+void RingPack::try_children(int at, std::span<const int> children) {
+  count_leaves(children);
+  ranges_.clear();
+  for (const int child : children) ranges_.push_back(leaves_below_[index(child)]);
   const auto filled =
       fill_largest(wanted_, most_free_, [&](int size) { return starts_[index(size)]; });
   if (filled.leaves == 0) return;
@@ -237,35 +250,42 @@ int RingPack::pick_leaves(Filled filled) {
 
 void RingPack::try_above(int at) {
   take_largest_children(at);
+  const bool are_alike = count_pods(at);
   const std::int64_t bound = bound_for(at);
   if (best_at_ >= 0 && best_.cost <= bound) return;  // the certificate
-  auto chosen = largest_children_;
+  chosen_ = largest_children_;
   int remainder = wanted_;
-  for (std::size_t i = 0; i + 1 < chosen.size(); ++i) remainder -= below(chosen[i]);
-  if (const int last = tightest_child(at, remainder); last >= 0) chosen.back() = last;
-  try_children(at, chosen);
-  if (best_.cost <= bound || choose_pods(at)) return;
+  for (std::size_t i = 0; i + 1 < chosen_.size(); ++i) remainder -= below(chosen_[i]);
+  if (const int last = tightest_child(at, remainder); last >= 0) chosen_.back() = last;
+  try_children(at, chosen_);
+  if (best_.cost <= bound) return;
+  if (are_alike) return choose_pods(at);
   try_children(at, largest_children_);
   if (best_.cost > bound) try_exactly(at);
 }
 
-// False: not for this switch.
-bool RingPack::choose_pods(int at) {
+// Of pods that are alike, how many leaves they have of each size. False: these are not.
+bool RingPack::count_pods(int at) {
   if (!alike_[index(at)] || most_free_ > PodChoice::kLargestLeaf) return false;
-  const auto& children = topology_.switches()[index(at)].children;
   ranges_.clear();
-  for (const int child : children) ranges_.push_back(leaves_below_[index(child)]);
-  const std::int64_t link = weight(leaf_switch(ranges_[0].first));
-  pod_choice_.load(ranges_, *free_);
+  for (const int child : topology_.switches()[index(at)].children)
+    ranges_.push_back(leaves_below_[index(child)]);
+  pod_choice_.load(ranges_, *free_, most_free_);
+  counted_ = at;
+  return true;
+}
+
+void RingPack::choose_pods(int at) {
+  const auto& children = topology_.switches()[index(at)].children;
+  const std::int64_t link = weight(leaf_switch(leaves_below_[index(children[0])].first));
   const auto answer = pod_choice_.cheapest(wanted_, {weight(children[0]), link}, best_.cost);
-  std::vector<int> chosen;
-  for (const int pod : answer.pods) chosen.push_back(children[index(pod)]);
-  if (!chosen.empty()) try_children(at, chosen);
+  chosen_.clear();
+  for (const int pod : answer.pods) chosen_.push_back(children[index(pod)]);
+  if (!chosen_.empty()) try_children(at, chosen_);
   if (answer.bound < best_.cost) {
     proven_ = false;
     bound_ = bound_ ? std::min(bound_, answer.bound) : answer.bound;
   }
-  return true;
 }
 
 void RingPack::mark_above(int at, int nodes) {
@@ -352,6 +372,7 @@ bool RingPack::solve(const std::vector<int>& free, int wanted, PackAnswer& answe
   bound_ = 0;
   best_at_ = -1;
   runner_up_ = -1;
+  counted_ = -1;
   sum_up(free);
   if (wanted <= 0 || below(0) < wanted) return false;
   if (const int leaf = tightest_leaf(); leaf >= 0) {

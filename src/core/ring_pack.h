@@ -71,7 +71,9 @@ class RingPack {
   std::int64_t bound_for(int at);
   int fewest_leaves(int at);
   void try_children(int at, std::span<const int> children);
-  bool choose_pods(int at);
+  bool count_pods(int at);
+  void count_leaves(std::span<const int> children);
+  void choose_pods(int at);
   void try_exactly(int at);
   bool reach(int at, std::int64_t limit);
   void reach_pod(int at, std::int64_t limit);
@@ -87,6 +89,7 @@ class RingPack {
   std::vector<std::int64_t> weights_;    // by switch
   std::vector<bool> pod_;                // by switch: all children are leaves, equal weights
   std::vector<bool> alike_;              // by switch: all children are pods with equal links
+  std::vector<int> sibling_;             // by switch: its number among its parent's children
   std::vector<LeafRange> leaves_below_;  // by switch
   std::vector<int> pods_, inner_;        // switches: above leaves only; all that are no leaves
   std::vector<int> parent_;              // by switch
@@ -96,11 +99,13 @@ class RingPack {
   int wanted_ = 0;
   const std::vector<int>* free_ = nullptr;
   int most_free_ = 0;       // of any leaf
+  int counted_ = -1;        // the switch whose pods pod_choice_ holds
   std::vector<int> below_;  // by switch that is no leaf
   std::vector<int> order_, candidates_, histogram_, mark_, marked_, sums_, starts_, leaves_;
   std::vector<LeafRange> ranges_;
   std::vector<std::uint64_t> others_;  // children not taken: free nodes, then the children's order
   std::vector<int> largest_children_;  // the fewest that hold the job
+  std::vector<int> chosen_;            // children
   std::vector<Reach> reach_;
   PodChoice pod_choice_;
   std::int64_t steps_left_ = 0;

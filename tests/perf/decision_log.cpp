@@ -17,7 +17,8 @@ std::vector<Decision> DecisionLog::read_new() {
     decisions.push_back({record.value("job", std::uint64_t{0}), record.value("mode", ""),
                          record.value("outcome", ""), record.value("ok", true),
                          record.value("total_us", 0.0) / 1000,
-                         record.value("delegate_us", 0.0) / 1000});
+                         record.value("delegate_us", 0.0) / 1000,
+                         record.value("refused_us", 0.0) / 1000});
   }
   return decisions;
 }

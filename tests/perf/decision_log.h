@@ -16,6 +16,7 @@ struct Decision {
   bool ok = true;  // cons_tres found room
   double total_ms = 0;
   double delegate_ms = 0;  // of it inside cons_tres
+  double refused_ms = 0;   // of that on plans that it refused
 };
 
 class DecisionLog {

@@ -62,6 +62,7 @@ struct Row {
   double ms_max;
   double ms_mean;
   double own_ms_p50;
+  double added_percent;  // to cons_tres' look at all nodes, where that was needed
   std::size_t n;
   std::map<std::string, int> outcomes;  // how often each
 };
@@ -191,7 +192,10 @@ Row row_of(const Scene& scene, std::string_view request, int gpus, std::string_v
   std::vector<double> times;
   std::vector<double> own;
   std::map<std::string, int> outcomes;
+  double all = 0, without_acrf = 0;
   for (const auto& decision : decisions) {
+    all += decision.total_ms;
+    without_acrf += decision.delegate_ms - decision.refused_ms;
     times.push_back(scene.plugin == Plugin::kAcrf ? decision.total_ms : decision.delegate_ms);
     own.push_back(decision.total_ms - decision.delegate_ms);
     ++outcomes[decision.outcome];
@@ -206,6 +210,7 @@ Row row_of(const Scene& scene, std::string_view request, int gpus, std::string_v
           *std::max_element(times.begin(), times.end()),
           std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size()),
           median(own),
+          100 * (all / without_acrf - 1),
           times.size(),
           std::move(outcomes)};
 }
@@ -286,6 +291,7 @@ nlohmann::json json_of(const Row& row) {
                            {"n", row.n}};
   if (row.plugin == Plugin::kAcrf) {
     object["own_ms_p50"] = row.own_ms_p50;
+    if (row.load == "refusing") object["added_percent"] = row.added_percent;
     object["outcomes"] = row.outcomes;
   }
   return object;
@@ -299,15 +305,17 @@ void show_table(const std::vector<Row>& stock, const std::vector<Row>& acrf) {
     const auto time = row.load == "refusing" ? &Row::ms_mean : &Row::ms_p50;
     show(fmt::format("{:<8} {:<8} {:<7} {:>6} {:<9} {:>12.2f} {:>9.2f} {:>7.2f} {:>9.2f}",
                      name_of(row.topology), row.load, row.request, row.gpus, row.mode, row.*time,
-                     acrf[i].*time, row.*time / acrf[i].*time, acrf[i].own_ms_p50));
+                     acrf[i].*time, row.*time / acrf[i].*time, acrf[i].own_ms_p50) +
+         (row.load == "refusing" ? fmt::format(" {:>8.1f}%", acrf[i].added_percent) : ""));
   }
 }
 
 int run(const Options& options) {
   show(fmt::format("{} nodes with {} GPUs each; median of {} (refusing: mean of {}), in ms",
                    options.nodes, kGpusPerNode, options.runs, kRefusals));
-  show(fmt::format("{:<8} {:<8} {:<7} {:>6} {:<9} {:>12} {:>9} {:>7} {:>9}", "topology", "load",
-                   "request", "gpus", "mode", "cons_tres_ms", "acrf_ms", "ratio", "own_ms"));
+  show(fmt::format("{:<8} {:<8} {:<7} {:>6} {:<9} {:>12} {:>9} {:>7} {:>9} {:>9}", "topology",
+                   "load", "request", "gpus", "mode", "cons_tres_ms", "acrf_ms", "ratio", "own_ms",
+                   "added"));
   auto json = nlohmann::json::array();
   for (const auto topology : {Topology::kNone, Topology::kTree}) {
     if (!wanted(options.topologies, name_of(topology))) continue;

@@ -74,7 +74,7 @@ TEST(PodChoice, IsTheLeastCostOfAllChoices) {
     const int wanted = 1 + random.below(pods.total);
     const PodChoice::Weights weights{1 + random.below(9), 1 + random.below(4)};
     const std::int64_t limit = 1 + random.below(60);
-    choice.load(pods.ranges, pods.free);
+    choice.load(pods.ranges, pods.free, *std::max_element(pods.free.begin(), pods.free.end()));
     const auto answer = choice.cheapest(wanted, weights, limit);
     const auto least = least_cost(pods, wanted, weights, limit);
     ASSERT_EQ(answer.bound, least) << "case " << i;
