@@ -13,6 +13,7 @@
 #define RELEASE_AFTER_KILL_S 2
 #define KILL_ON_ITS_WAY_S 0.3	/* until slurmctld counts its message */
 #define SCRIPT_AFTER_STEPS_S 1.5 /* an srun that is killed can't be told of it */
+#define MOST_STEPS 8		/* that get messages of their own */
 #define VERDICT_WAIT_S 15	/* for a fault of the hardware to show */
 #define VERDICT_LATE_S 300	/* older failures are left alone */
 
@@ -105,6 +106,22 @@ static void _end_on_gone_nodes(job_record_t *job_ptr)
 	}
 }
 
+/* There are numbers left for another run: a job may have but so many steps */
+static bool _numbers_steps_on(follow_t *follow)
+{
+	return follow->next_step_id <= slurm_conf.max_step_cnt / 2;
+}
+
+/* See follow.h. When nobody saw the last run's steps, it had one, as most do */
+static void _number_steps_on(job_record_t *job_ptr, follow_t *follow)
+{
+	if (!_numbers_steps_on(follow))
+		return;
+	job_ptr->next_step_id = MAX(job_ptr->next_step_id,
+				    MAX(follow->next_step_id,
+					job_ptr->restart_cnt));
+}
+
 static bool _on_node_drained_by_acrf(job_record_t *job_ptr)
 {
 	return find_node(job_ptr->node_bitmap, drained_by_acrf) != NULL;
@@ -115,23 +132,62 @@ static bool _may_get_next_run(node_record_t *node_ptr)
 	return !drained_by_acrf(node_ptr);
 }
 
-/* Kill what the job has on the nodes of which this is true. RET how many */
-static int _kill_on(job_record_t *job_ptr, bool (*is_it)(node_record_t *),
-		    bool script)
+/* By srun: neither the batch script's nor one that Slurm made itself */
+static bool _was_started_by_srun(step_record_t *step_ptr)
+{
+	return step_ptr->step_id.step_id < SLURM_MAX_NORMAL_STEP_ID;
+}
+
+static int _count_step(void *x, void *arg)
+{
+	*(int *) arg += _was_started_by_srun(x);
+	return 0;
+}
+
+static int _kill_step(void *x, void *arg)
+{
+	step_record_t *step_ptr = x;
+	bitstr_t *nodes = arg;
+
+	if (_was_started_by_srun(step_ptr))
+		send_step_signal(step_ptr, nodes, SIGKILL);
+	return 0;
+}
+
+/* The messages to its steps name them, and can't hit those of another run */
+static bool _can_name_steps(job_record_t *job_ptr, follow_t *follow)
+{
+	int cnt = 0;
+
+	if (job_ptr->step_list)
+		list_for_each(job_ptr->step_list, _count_step, &cnt);
+	return (cnt <= MOST_STEPS) && _numbers_steps_on(follow);
+}
+
+/*
+ * Kill what the job has on the nodes of which this is true. RET true if that may
+ * hit its next run, when it comes late
+ */
+static bool _kill_on(job_record_t *job_ptr, follow_t *follow,
+		     bool (*is_it)(node_record_t *), bool script)
 {
 	bitstr_t *nodes = bit_copy(job_ptr->node_bitmap_cg);
-	int cnt;
+	bool named = !script && _can_name_steps(job_ptr, follow);
+	bool any;
 
 	for (bitoff_t i = bit_ffs(nodes), last = bit_fls(nodes);
 	     (i >= 0) && (i <= last); i++)
 		if (bit_test(nodes, i) && (!node_record_table_ptr[i] ||
 					   !is_it(node_record_table_ptr[i])))
 			bit_clear(nodes, i);
-	if ((cnt = bit_set_count(nodes)))
+	any = (bit_ffs(nodes) >= 0);
+	if (any && named)
+		list_for_each(job_ptr->step_list, _kill_step, nodes);
+	else if (any)
 		send_signal(job_ptr, nodes,
 			    script ? KILL_FULL_JOB : KILL_STEPS_ONLY, SIGKILL);
 	FREE_NULL_BITMAP(nodes);
-	return cnt;
+	return any && !named;
 }
 
 /*
@@ -149,8 +205,8 @@ static void _kill_stubborn(job_record_t *job_ptr, follow_t *follow)
 		return;
 	info("job_submit/acrf: killing %s of %pJ, which is still ending on a node that ACRF drained",
 	     script ? "the script" : "the steps", job_ptr);
-	_kill_on(job_ptr, drained_by_acrf, script);
-	if (_kill_on(job_ptr, _may_get_next_run, script))
+	(void) _kill_on(job_ptr, follow, drained_by_acrf, script);
+	if (_kill_on(job_ptr, follow, _may_get_next_run, script))
 		follow->kill_may_be_late = true;
 	follow->script_killed = script;
 	clock_gettime(CLOCK_MONOTONIC, &follow->killed);
@@ -200,6 +256,7 @@ static bool _release(job_record_t *job_ptr, follow_t *follow, time_t now,
 		return false;
 	if (acrf_site_enforces(site) && failed_launch_holds(job_ptr))
 		failed_launch_lift(job_ptr);
+	_number_steps_on(job_ptr, follow);
 	_set_begin_time(job_ptr, now, follow->wait_s);
 	if (!follow->wait_s && (job_ptr->state_reason == WAIT_TIME)) {
 		job_ptr->state_reason = WAIT_NO_REASON;
@@ -326,6 +383,7 @@ static follow_result_t _retry(job_record_t *job_ptr, follow_t *follow,
 	     job_ptr, status);
 	wait_s = _count(job_ptr, site, &follow->run, ended, follow->run.nodes,
 			ACRF_APPLICATION, status);
+	_number_steps_on(job_ptr, follow);
 	_set_begin_time(job_ptr, now, wait_s);
 	last_job_update = now;
 	return FOLLOW_RELEASED;
@@ -346,9 +404,12 @@ extern follow_t *follow_create(job_record_t *job_ptr, const last_run_t *last)
 
 	follow->job_id = job_ptr->job_id;
 	follow->restart_cnt = job_ptr->restart_cnt;
+	follow->next_step_id = job_ptr->next_step_id;
 	if (last) {
 		follow->run = *last;
 		follow->run.nodes = bit_copy(last->nodes);
+		follow->next_step_id = MAX(follow->next_step_id,
+					   last->next_step_id);
 	}
 	clock_gettime(CLOCK_MONOTONIC, &follow->seen);
 	return follow;

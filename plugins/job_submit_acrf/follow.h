@@ -20,6 +20,11 @@
  * its processes are killed RequeueKillWait seconds after the requeue: first
  * its steps, so that their sruns hear of it, then the script.
  *
+ * Slurm numbers the steps of every run from 0 again, and what an srun, a
+ * slurmstepd or a message of ours says late about step 0 of the last run would
+ * be taken for the next run's. So the next run's steps are numbered on from the
+ * last one's.
+ *
  * How many jobs are let go in a minute is bounded (RequeuesPerMinute): what
  * takes many nodes at once must not start all their jobs at once.
  *
@@ -46,6 +51,7 @@ typedef struct {
 	bool script_killed;	/* after its steps */
 	bool kill_may_be_late;	/* and hit the next run, if that starts soon */
 	bool counted;
+	uint32_t next_step_id;	/* of the last run, which its record forgets */
 	int wait_s;		/* after the release: back-off */
 	last_run_t run;		/* the last one; nodes NULL: not known */
 } follow_t;

@@ -80,6 +80,8 @@ extern bool last_nodes_note(last_nodes_t *last, job_record_t *job_ptr)
 	}
 	if (!entry.run.nodes)
 		return false;
+	if (runs)
+		entry.run.next_step_id = job_ptr->next_step_id;
 	if (last->next.cnt == last->next.size) {
 		last->next.size = MAX(64, last->next.size * 2);
 		xrecalloc(last->next.entries, last->next.size, sizeof(entry));

@@ -16,6 +16,7 @@ typedef struct {
 	bitstr_t *nodes;
 	time_t started;
 	time_t submitted;	/* of a requeued job: when it was requeued */
+	uint32_t next_step_id;
 } last_run_t;
 
 extern last_nodes_t *last_nodes_create(void);

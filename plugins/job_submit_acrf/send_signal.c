@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugins/job_submit_acrf/send_signal.h"
 
-extern void send_signal(job_record_t *job_ptr, bitstr_t *nodes, uint16_t flags,
-			uint16_t signal)
+static void _send(slurm_step_id_t step_id, bitstr_t *nodes, uint16_t flags,
+		  uint16_t signal)
 {
 	agent_arg_t *request = xmalloc(sizeof(*request));
 	signal_tasks_msg_t *msg = xmalloc(sizeof(*msg));
@@ -22,12 +22,28 @@ extern void send_signal(job_record_t *job_ptr, bitstr_t *nodes, uint16_t flags,
 		hostlist_push_host(request->hostlist, node_ptr->name);
 		request->node_count++;
 	}
-	msg->step_id.job_id = job_ptr->job_id;
-	msg->step_id.step_id = slurm_conf.max_step_cnt + 1; /* by flags only */
-	msg->step_id.step_het_comp = NO_VAL;
+	msg->step_id = step_id;
 	msg->flags = flags;
 	msg->signal = signal;
 	request->msg_args = msg;
 	set_agent_arg_r_uid(request, SLURM_AUTH_UID_ANY);
 	agent_queue_request(request);
+}
+
+extern void send_signal(job_record_t *job_ptr, bitstr_t *nodes, uint16_t flags,
+			uint16_t signal)
+{
+	slurm_step_id_t by_flags_only = {
+		.job_id = job_ptr->job_id,
+		.step_id = slurm_conf.max_step_cnt + 1,
+		.step_het_comp = NO_VAL,
+	};
+
+	_send(by_flags_only, nodes, flags, signal);
+}
+
+extern void send_step_signal(step_record_t *step_ptr, bitstr_t *nodes,
+			     uint16_t signal)
+{
+	_send(step_ptr->step_id, nodes, 0, signal);
 }

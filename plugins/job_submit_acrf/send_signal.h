@@ -18,4 +18,11 @@
 extern void send_signal(job_record_t *job_ptr, bitstr_t *nodes, uint16_t flags,
 			uint16_t signal);
 
+/*
+ * To one step of it. The steps of a later run have other numbers (follow.h), so
+ * that it does not matter how late this arrives.
+ */
+extern void send_step_signal(step_record_t *step_ptr, bitstr_t *nodes,
+			     uint16_t signal);
+
 #endif

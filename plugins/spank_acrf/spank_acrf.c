@@ -23,6 +23,7 @@
 #include <slurm/spank.h>
 
 #include "plugins/bridge/policy_bridge.h"
+#include "plugins/spank_acrf/step_end.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define SRUN_WAIT_MS 2000	/* its tasks' slurmstepds may take a second */
@@ -43,6 +44,9 @@ static char *checkpoint_dir_option;
 
 /* Which options the command line or a script gave */
 static bool given[ACRF_OPTION_CNT];
+
+/* In slurmstepd: a task of a job that ACRF brings back has */
+static bool ended_badly;
 
 static int _take_option(int index, const char *optarg, int remote)
 {
@@ -369,10 +373,19 @@ EXPORT int slurm_spank_task_exit(spank_t sp, int ac, char **av)
 	    (spank_get_item(sp, S_TASK_PID, &pid) != ESPANK_SUCCESS) ||
 	    (pid <= 1))
 		return ESPANK_SUCCESS;
+	ended_badly = true;
 	if (_is_batch_script(sp))
 		for (int ms = 0; (ms < SRUN_WAIT_MS) && _srun_is_left(pid);
 		     ms += SRUN_POLL_MS)
 			usleep(SRUN_POLL_MS * 1000);
 	_let_group_end(pid);
+	return ESPANK_SUCCESS;
+}
+
+/* slurmstepd, when all tasks have ended, before it reports that */
+EXPORT int slurm_spank_exit(spank_t sp, int ac, char **av)
+{
+	if (ended_badly && spank_remote(sp) && !_is_batch_script(sp))
+		step_end_report_at_once();
 	return ESPANK_SUCCESS;
 }
