@@ -13,13 +13,11 @@ namespace {
 constexpr std::chrono::seconds kRequestTimeout{30};
 
 std::vector<std::string> headers_of(const AdviceSettings& settings, const std::string& key) {
+  const bool is_anthropic = settings.api == "anthropic";
   std::vector<std::string> headers = {"Content-Type: application/json"};
-  if (settings.api == "anthropic") {
-    headers.emplace_back("anthropic-version: 2023-06-01");
-    if (!key.empty()) headers.push_back("x-api-key: " + key);
-  } else if (!key.empty()) {
-    headers.push_back("Authorization: Bearer " + key);
-  }
+  if (is_anthropic) headers = {headers[0], "anthropic-version: 2023-06-01"};
+  if (!key.empty())
+    headers.push_back((is_anthropic ? "x-api-key: " : "Authorization: Bearer ") + key);
   return headers;
 }
 

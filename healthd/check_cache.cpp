@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/file.h"
+#include "common/verdict_file.h"
 #include "sources/kernel_log_source.h"
 
 namespace acrf {
@@ -16,8 +17,6 @@ constexpr int kVersion = 1;
 NodeVerdict unknown(const std::string& why) { return {CheckStatus::kUnknown, "UNKNOWN", why}; }
 
 }  // namespace
-
-std::string check_cache_path(const std::string& state_dir) { return state_dir + "/verdict.json"; }
 
 std::int64_t boottime_ms() {
   timespec now{};
@@ -67,9 +66,8 @@ NodeVerdict read_check_cache(const std::string& path, const std::string& boot_id
 
 int run_check_once(const std::string& state_dir) {
   const auto boot_id = read_boot_id();
-  const auto verdict = boot_id
-                           ? read_check_cache(check_cache_path(state_dir), *boot_id, boottime_ms())
-                           : unknown(boot_id.error().sentence);
+  const auto verdict = boot_id ? read_check_cache(verdict_path(state_dir), *boot_id, boottime_ms())
+                               : unknown(boot_id.error().sentence);
   std::printf("ACRF %s - %s: %s\n", std::string(name_of(verdict.status)).c_str(),
               verdict.node_class.c_str(), verdict.text.c_str());
   return static_cast<int>(verdict.status);

@@ -16,7 +16,6 @@ namespace acrf {
 constexpr std::int64_t kCheckCacheEveryMs = 5'000;
 constexpr std::int64_t kCheckCacheStaleMs = 30'000;
 
-std::string check_cache_path(const std::string& state_dir);
 
 // Milliseconds since boot, time asleep included: no clock change makes a verdict look fresh.
 std::int64_t boottime_ms();

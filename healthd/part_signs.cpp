@@ -81,4 +81,14 @@ std::string PartSigns::gpu_at(const PciAddress& address) const {
   return found == places_.end() ? "" : found->second;
 }
 
+void PartSigns::rest_looks_until(Clock::time_point end) {
+  const std::lock_guard lock(mutex_);
+  looks_rest_until_ = end;
+}
+
+bool PartSigns::looks_rest(Clock::time_point now) const {
+  const std::lock_guard lock(mutex_);
+  return now < looks_rest_until_;
+}
+
 }  // namespace acrf

@@ -3,6 +3,7 @@
 // has anybody looked since? Shared by the two threads.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -39,6 +40,12 @@ class PartSigns {
   // UUID of the GPU that answered there last; empty: unknown.
   std::string gpu_at(const PciAddress& address) const;
 
+  // A reset needs a GPU that nobody holds, and who looks at it holds it. Bounded, so that nobody
+  // who forgets to take it back leaves the GPUs unwatched.
+  using Clock = std::chrono::steady_clock;
+  void rest_looks_until(Clock::time_point end);
+  bool looks_rest(Clock::time_point now) const;
+
  private:
   struct Seen {
     std::int64_t fault_s = 0;
@@ -46,6 +53,7 @@ class PartSigns {
   };
   mutable std::mutex mutex_;
   std::int64_t slurmd_answered_s_ = 0;
+  Clock::time_point looks_rest_until_{};
   std::map<std::string, Seen> parts_;
   std::map<PciAddress, std::string> places_;
   std::map<std::string, GpuHeat> heat_;  // by UUID

@@ -13,6 +13,7 @@
 
 #include "common/courier_path.h"
 #include "common/file.h"
+#include "common/verdict_file.h"
 #include "core/gpu_owner.h"
 #include "core/text.h"
 
@@ -79,7 +80,7 @@ Watcher::Watcher(Config config, std::string config_path, std::string node, std::
               {node_}),
       knows_gpus_by_(Clock::now() + kKnowsGpusWithin),
       next_save_(Clock::now()),
-      check_cache_(check_cache_path(config_.state_dir), boot_id_),
+      check_cache_(verdict_path(config_.state_dir), boot_id_),
       figures_(std::int64_t{std::time(nullptr)} * 1000),
       catalog_(Catalog::with_rules(config_.faults)),
       lines_(catalog_),
@@ -114,8 +115,7 @@ void Watcher::run(int signal_fd) {
     take_new_config();
     read_kernel_log();
     const auto now = Clock::now();
-    for (auto& event : gpus_.work(now, std::time(nullptr), knows_gpus_))
-      observe_finding(std::move(event));
+    look_at_gpus(now);
     driver_age_.note(gpus_.driver(), std::time(nullptr));
     take_gpu_looks();
     if (node_watch_.step(now)) take_node_findings();
@@ -128,6 +128,12 @@ void Watcher::run(int signal_fd) {
   }
   remember_history();
   place_problem_.note(kernel_log_.save_place());
+}
+
+void Watcher::look_at_gpus(Clock::time_point now) {
+  if (signs_.looks_rest(now)) return gpus_.rest(now);
+  for (auto& event : gpus_.work(now, std::time(nullptr), knows_gpus_))
+    observe_finding(std::move(event));
 }
 
 void Watcher::save(const Incident& incident) {
@@ -206,6 +212,8 @@ void Watcher::handle_record(const KernelRecord& record) {
   if (!read.event) return;
   auto event = *read.event;
   if (is_of_other_device(event)) event.verdict.action = Action::kWatch;
+  name_gpu_below(event);
+  name_far_end(event);
   event.source = "kernel log";
   event.evidence = std::string(record.message);
   event.discriminator = std::to_string(record.sequence) + "/" + std::to_string(record.uptime_us);

@@ -68,6 +68,8 @@ class Watcher {
   bool names_gpu(const Event& event) const;
   bool is_of_other_device(const Event& event) const;
   void name_gpu(Event& event) const;
+  void name_gpu_below(Event& event) const;
+  void name_far_end(Event& event) const;
   void observe_finding(Event event);
   void observe(Event event, std::uint64_t uptime_us = 0);
   void open_incident(Incident incident);
@@ -76,6 +78,7 @@ class Watcher {
   void withdraw(const Incident& incident);
   void note(const Incident& incident);
   void note_signs(const Event& event);
+  void look_at_gpus(Clock::time_point now);
   void take_gpu_looks();
   void when_closed(const Incident& incident);
   void when_case_moves(const Case& sick, const std::string& why);

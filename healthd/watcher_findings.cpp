@@ -7,6 +7,7 @@
 #include "common/file.h"
 #include "core/node_rules.h"
 #include "core/text.h"
+#include "sources/pci_tree.h"
 #include "watcher.h"
 
 namespace acrf {
@@ -51,6 +52,27 @@ void Watcher::name_gpu(Event& event) const {
   event.part.clear();
 }
 
+// An error that a port tells of itself is one of its link. Where a GPU is all that is on that link,
+// it is said of the GPU, so that what follows there is known to follow it. Unknown stays the
+// port's.
+void Watcher::name_gpu_below(Event& event) const {
+  const auto& fault = event.verdict.fault_class;
+  if (!starts_with(fault, "pcie_") || fault == "pcie_ce" || names_gpu(event)) return;
+  std::string_view part = event.part;
+  const auto port = take_pci_address(part);
+  const auto below = port ? only_device_below(config_.node_root, *port) : std::nullopt;
+  if (!below || gpus_.uuid_at(*below).empty()) return;
+  event.gpu = *below;
+  event.part.clear();
+}
+
+// "link 14" of a GPU has another end, whose lines of the same burst tell which of the two is bad.
+void Watcher::name_far_end(Event& event) const {
+  std::string_view location = event.location;
+  if (!event.part.empty() || !take_prefix(location, "link ")) return;
+  if (const auto link = parse_unsigned(location)) event.peer = gpus_.far_end(event.gpu, *link);
+}
+
 // What readings say goes by the site's Fault lines for its class.
 void Watcher::observe_finding(Event event) {
   auto& verdict = event.verdict;
@@ -62,7 +84,7 @@ void Watcher::observe_finding(Event event) {
     event.shadowed = verdict.action;
     verdict.action = Action::kWatch;
   }
-  if (verdict.action == Action::kIgnore) return;
+  if (verdict.action == Action::kIgnore && verdict.fault_class != "recovered") return;
   event.rank = evacuates(verdict) ? kActingRank : kWatchedRank;
   if (verdict.fault_class == classify_lost_gpu().fault_class) {
     event.rank = kLostGpuRank;

@@ -38,11 +38,12 @@ void Watcher::start_reporter() {
   const auto directory = std::filesystem::path(gres_conf_).parent_path().string();
   options.munge_socket = munge_socket_in(slurm_conf_value(directory, "AuthInfo"));
   options.interval_s = config_.report_interval_s;
-  reporter_ = std::make_unique<Reporter>(
-      std::move(options), [](const std::string& kind, const std::string& text) {
-        // Words for people: this node's own verdict decides what is done.
-        spdlog::warn("the hub advises: {}: {}", kind, text);
-      });
+  reporter_ = std::make_unique<Reporter>(std::move(options),
+                                         [](const std::string& kind, const std::string& text) {
+                                           // Words for people: this node's own verdict decides what
+                                           // is done.
+                                           spdlog::warn("the hub advises: {}: {}", kind, text);
+                                         });
 }
 
 // By Slurm's numbers; a GPU whose number is not known keeps its library's.
@@ -53,7 +54,8 @@ std::vector<ReportedPart> Watcher::parts_to_report() const {
     const bool is_taken = std::any_of(parts.begin(), parts.end(), [&](const ReportedPart& other) {
       return other.index == index;
     });
-    if (index >= 0 && index < 64 && !is_taken) parts.push_back({index, sample});
+    if (index >= 0 && index < 64 && !is_taken)
+      parts.push_back({index, sample, gpus_.dcgm_sample(sample->uuid)});
   }
   std::sort(parts.begin(), parts.end(),
             [](const auto& a, const auto& b) { return a.index < b.index; });

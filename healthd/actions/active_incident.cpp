@@ -8,12 +8,12 @@ Result<NodeView> look_at_node(SlurmClient& slurm, ActiveIncident& active) {
   if (!node || node->answer_was_slow ||
       (active.controller_started_s &&
        node->controller_started_unix_s != active.controller_started_s))
-    active.controller_was_away = true;
+    active.memory.controller_was_away = true;
   return node;
 }
 
 void note_in_place(ActiveIncident& active, const NodeView& node) {
-  active.controller_was_away = false;
+  active.memory = {false, node.token.acted ? node.token.acted->unix_s : 0};
   active.controller_started_s = node.controller_started_unix_s;
 }
 

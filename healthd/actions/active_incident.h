@@ -27,10 +27,8 @@ struct ActiveIncident {
   Incident incident;
   int calm_rounds = 0;
   std::chrono::steady_clock::time_point due{};
-  // Since the effect was last seen in place, calls failed or hung, or another controller answers:
-  // it may know nothing of it.
-  bool controller_was_away = false;
-  std::int64_t controller_started_s = 0;  // of the one that had it
+  Memory memory;
+  std::int64_t controller_started_s = 0;  // of the one that had the incident's effect in place
   std::set<JobId> refused;                // jobs that slurmctld will not requeue
 };
 

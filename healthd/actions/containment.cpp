@@ -96,9 +96,7 @@ Status Containment::act(const ContainTarget& target, const SlurmClient::ChangeTo
 
 Status Containment::write(const ContainTarget& target, const SlurmClient::ChangeToken& change) {
   if (target.gpu_index) return slurm_.change_token(target.node, change);
-  const auto node = slurm_.node(target.node);  // right before the act: another's reason stays
-  if (!node) return node.error();
-  return slurm_.drain(target.node, reason_to_give(target.reason, *node), change);
+  return slurm_.drain(target.node, target.reason, SlurmClient::OthersReason::kStays, change);
 }
 
 void Containment::give_up(const std::string& node) {

@@ -21,7 +21,9 @@ Round JobRecovery::step(ActiveIncident& active) {
   std::set<JobId> leaving;
   for (const auto& job : *jobs)
     if (is_leaving(job)) leaving.insert(job.id);
-  const bool silent = is_silence(incident.root.verdict);
+  // Of a slurmd that hangs here the stand-in does the work: a node that goes down is waited for by
+  // nobody, and what still runs on it would run twice.
+  const bool silent = is_silence(incident.root.verdict) && !is_here(incident);
   Round round = silent ? take_down(active, *jobs, leaving) : Round::kCalm;
   for (const auto& job : *jobs) {
     const bool runs = job.state == JobState::kRunning || job.state == JobState::kSuspended;
@@ -48,9 +50,7 @@ Round JobRecovery::take_down(ActiveIncident& active, const std::vector<JobView>&
   const auto& incident = active.incident;
   const auto node = look_at_node(parts_.slurm, active);
   if (!node) return Round::kActed;
-  // Here they are ended first, which is the stand-in's to do.
-  if (!is_here(incident) && !leaving.empty() && parts_.is_still_silent(incident) &&
-      stand_in_.tell(incident, leaving))
+  if (!leaving.empty() && parts_.is_still_silent(incident) && stand_in_.tell(incident, leaving))
     return Round::kActed;
   const auto step = plan_down(incident, *node, jobs);
   if (step == DownStep::kNothing) return Round::kCalm;

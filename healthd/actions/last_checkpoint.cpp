@@ -63,6 +63,14 @@ bool LastCheckpoint::ask(Incident& incident, const JobView& job, int limit_s, co
   entry.evidence = fmt::format("SIG{}, {} s", name, limit_s);
   looks_.at(job.id).audit = audit_.begin(std::move(entry));
   const auto sent = slurm_.signal_steps(job.id, signal_number(name));
+  if (!sent && sent.error().code == ErrorCode::kUnavailable) {
+    spdlog::warn("incident {}: {}; trying again", incident.id, sent.error().sentence);
+    audit_.finish(looks_.at(job.id).audit, AuditResult::failed(sent.error().sentence));
+    looks_.at(job.id).audit = {};
+    incident.last_checkpoints.pop_back();
+    save(incident);
+    return true;
+  }
   if (!sent) end(incident, incident.last_checkpoints.back(), sent.error().sentence, false, save);
   return sent.ok();
 }

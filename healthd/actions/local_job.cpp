@@ -33,14 +33,17 @@ int listener_at(const std::string& path) {
   return ::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer.pid : 0;
 }
 
-std::set<int> step_daemons(const std::string& spool, const std::string& node, JobId job) {
-  std::set<int> daemons;
+// By process, with the step's name.
+std::map<int, std::string> step_daemons(const std::string& spool, const std::string& node,
+                                        JobId job) {
+  std::map<int, std::string> daemons;
   std::error_code error;
   for (fs::directory_iterator entry(spool, error), end; !error && entry != end;
        entry.increment(error)) {
     const auto step = parse_step_socket(entry->path().filename().string(), node);
     if (!step || step->first != job) continue;
-    if (const int pid = listener_at(entry->path().string()); pid > 1) daemons.insert(pid);
+    if (const int pid = listener_at(entry->path().string()); pid > 1)
+      daemons.emplace(pid, step->second);
   }
   return daemons;
 }
@@ -67,7 +70,7 @@ std::optional<Process> read_process(int pid, JobId job) {
 
 }  // namespace
 
-std::vector<int> processes_of_job(const std::string& spool, const std::string& node, JobId job) {
+JobHere find_job_here(const std::string& spool, const std::string& node, JobId job) {
   const auto daemons = step_daemons(spool, node, job);
   std::map<int, Process> all;
   std::error_code error;
@@ -78,7 +81,8 @@ std::vector<int> processes_of_job(const std::string& spool, const std::string& n
     if (const auto process = pid > 1 ? read_process(pid, job) : std::nullopt)
       all.emplace(pid, *process);
   }
-  std::set<int> found = daemons;
+  std::set<int> found;
+  for (const auto& daemon : daemons) found.insert(daemon.first);
   for (const auto& [pid, process] : all)
     if (process.in_group) found.insert(pid);
   for (bool grew = true; grew;) {
@@ -86,10 +90,11 @@ std::vector<int> processes_of_job(const std::string& spool, const std::string& n
     for (const auto& [pid, process] : all)
       grew |= found.contains(process.parent) && found.insert(pid).second;
   }
-  std::vector<int> program;
+  JobHere local;
+  for (const auto& [pid, step] : daemons) local.has_script_daemon |= step == "batch";
   for (const int pid : found)
-    if (!daemons.contains(pid) && all.contains(pid)) program.push_back(pid);
-  return program;
+    if (!daemons.contains(pid) && all.contains(pid)) local.program.push_back(pid);
+  return local;
 }
 
 }  // namespace acrf

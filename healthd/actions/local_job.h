@@ -10,7 +10,12 @@
 
 namespace acrf {
 
-// The job's program here, its step daemons not included: those end by themselves after it.
-std::vector<int> processes_of_job(const std::string& spool, const std::string& node, JobId job);
+struct JobHere {
+  std::vector<int> program;
+  // The step daemon of its script is there, which ends what that left behind before it goes.
+  bool has_script_daemon = false;
+};
+
+JobHere find_job_here(const std::string& spool, const std::string& node, JobId job);
 
 }  // namespace acrf

@@ -3,6 +3,7 @@
 // what a user has put there. In a process of its own, which gives up root for good.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

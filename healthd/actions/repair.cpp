@@ -146,8 +146,10 @@ void Repair::open(const Incident& incident) {
 void Repair::adopt(const NodeView& node) {
   if (!node.draining || has_open_case() || !enforces_anywhere(parts_.config)) return;
   const auto found = drained_for(node.reason);
-  if (!found) return;
+  const auto gpus = found ? parts_.slurm.gpus_of_node(node_) : Result<int>(0);
+  if (!found || !gpus) return;
   Incident incident;
+  incident.node_gpus = *gpus;
   incident.id = found->id;
   incident.node = node_;
   incident.root.verdict = found->verdict;
@@ -198,12 +200,12 @@ Repair::Clock::time_point Repair::step(Clock::time_point now) {
 
 void Repair::step_case(Patient& patient, Clock::time_point now) {
   const auto node = parts_.slurm.node(node_);
-  controller_was_away_ = controller_was_away_ || !node || node->answer_was_slow ||
-                         node->controller_started_unix_s != controller_started_s_;
+  memory_.controller_was_away = memory_.controller_was_away || !node || node->answer_was_slow ||
+                                node->controller_started_unix_s != controller_started_s_;
   if (!node) spdlog::warn("case {}: {}; trying again", patient.sick.key, node.error().sentence);
   const auto view = look(patient.sick, node, now);
   if (view.hold == Hold::kOurs) {
-    controller_was_away_ = false;
+    memory_ = {false, node->token.acted ? node->token.acted->unix_s : 0};
     controller_started_s_ = node->controller_started_unix_s;
   }
   note_program_end(patient.sick, view.program);
@@ -260,6 +262,8 @@ PartView Repair::look(const Case& sick, const Result<NodeView>& node, Clock::tim
   view.now_s = std::time(nullptr);
   view.boot_id = boot_id_;
   view.program = program_.state(sick.key, now);
+  view.program_lost =
+      sick.program_started && !sick.program_ended && !begun_here_.contains(sick.key);
   if (node) {
     const bool ours = node->draining && is_acrf_reason(node->reason);
     const auto bit = GpuMask{1} << sick.gpu_index.value_or(0);
@@ -268,8 +272,8 @@ PartView Repair::look(const Case& sick, const Result<NodeView>& node, Clock::tim
       view.hold = node->token.health.quarantined & bit ? Hold::kOurs : Hold::kNone;
     view.busy = node->busy && (sick.whole_node || may_be_in_use(bit));
     view.may_be_lost =
-        (controller_was_away_ || node->controller_started_unix_s >= sick.contained_s) &&
-        view.now_s - sick.contained_s < kMayBeLost_s;
+        (memory_.controller_was_away || node->controller_started_unix_s >= sick.contained_s) &&
+        !memory_.is_kept_by(*node) && view.now_s - sick.contained_s < kMayBeLost_s;
   }
   view.gpu_in_place = parts_.signs.gpu_at(sick.gpu);
   // A GPU that was lost before anybody knew its UUID is known by its place once it answers again.
@@ -306,6 +310,7 @@ void Repair::contain_again(const Case& sick) {
 
 // Every program gets the same arguments: node, GPU's UUID and address, class and incident.
 void Repair::run_program(const Case& sick, Act act, Clock::time_point now) {
+  begun_here_.insert(sick.key);
   const auto program = program_for(parts_.config, act);
   if (program.path.empty()) return program_.be_missing(sick.key);
   auto entry = entry_for(sick, AuditKind::kProgram, std::string(name_of(act)));
@@ -319,10 +324,17 @@ void Repair::run_program(const Case& sick, Act act, Clock::time_point now) {
                       is_gpu ? to_string(sick.gpu) : "-", sick.fault_class, sick.id},
                      program.limit_s, now);
   if (!started) parts_.audit.finish(program_audit_, AuditResult::failed(started.error().sentence));
+  if (started && act == Act::kRunReset)
+    parts_.signs.rest_looks_until(now + std::chrono::seconds(program.limit_s));
 }
 
-void Repair::note_program_end(const Case& sick, ProgramState state) {
+void Repair::note_program_end(Case& sick, ProgramState state) {
   if (state == ProgramState::kNone || state == ProgramState::kRunning) return;
+  parts_.signs.rest_looks_until({});
+  if (!sick.program_ended) {
+    sick.program_ended = true;
+    save(sick);
+  }
   if (program_audit_.value == 0) return;
   const bool passed = state == ProgramState::kPassed;
   spdlog::info("case {}: the program {}: {}", sick.key, passed ? "succeeded" : "did not succeed",
@@ -358,9 +370,11 @@ void Repair::return_to_service(const Case& sick) {
     if (sick.gpu_index) token.health.quarantined &= ~(GpuMask{1} << *sick.gpu_index);
   };
   if (sick.whole_node && !(node->draining && is_acrf_reason(node->reason))) return;
+  // slurmctld would refuse, and yet end the drain.
+  if (sick.whole_node && node->unheard) return;
   const auto id = parts_.audit.begin(
       entry_for(sick, AuditKind::kReturn, sick.whole_node ? "resume" : "unquarantine"));
-  const auto done = sick.whole_node ? parts_.slurm.resume(node_, change)
+  const auto done = sick.whole_node ? parts_.slurm.resume(node_, node->reason, change)
                                     : parts_.slurm.change_token(node_, change);
   parts_.audit.finish(id, done ? AuditResult::done() : AuditResult::failed(done.error().sentence));
   if (!done) return spdlog::error("case {}: {}; trying again", sick.key, done.error().sentence);

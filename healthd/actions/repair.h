@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "common/case_store.h"
 #include "common/lasting_problem.h"
 #include "core/incident.h"
+#include "core/recovery.h"
 #include "part_signs.h"
 
 namespace acrf {
@@ -26,7 +28,7 @@ class Repair {
     SlurmClient& slurm;
     Containment& containment;
     AuditLog& audit;
-    const PartSigns& signs;
+    PartSigns& signs;
     std::function<void(const Case&, const std::string& why)> tell;  // people
   };
 
@@ -66,7 +68,7 @@ class Repair {
   void carry_out(const Case& sick, const LadderStep& step, Clock::time_point now);
   void contain_again(const Case& sick);
   void run_program(const Case& sick, Act act, Clock::time_point now);
-  void note_program_end(const Case& sick, ProgramState state);
+  void note_program_end(Case& sick, ProgramState state);
   void return_to_service(const Case& sick);
   bool end_probation(const Case& sick);
   bool others_hold_node(const Case& sick) const;
@@ -78,9 +80,10 @@ class Repair {
   std::string boot_id_;
   ProgramRun program_;
   AuditId program_audit_;
+  std::set<std::string> begun_here_;  // cases whose last program this daemon has run
   std::vector<Patient> patients_;
   LastingProblem problem_{"cases of repair"};
-  bool controller_was_away_ = true;        // nobody knows what it did before this daemon began
+  Memory memory_{true, 0};                 // nobody knows what it did before this daemon began
   std::int64_t controller_started_s_ = 0;  // of the one that last held a part for us
 };
 

@@ -162,7 +162,7 @@ void Responder::take_submissions() {
     if (known == active_.end()) {
       ActiveIncident active;
       // Who takes an incident up again can't know what the controller did in the meantime.
-      active.controller_was_away = incident.phase == Phase::kDrained;
+      active.memory.controller_was_away = incident.phase == Phase::kDrained;
       active.incident = std::move(incident);
       active_.push_back(std::move(active));
     } else {
@@ -260,7 +260,7 @@ Round Responder::hold_contained(ActiveIncident& active, const NodeView& node) {
     return Round::kClosed;
   }
   if (incident.phase == Phase::kSeen) choose_containment(incident);
-  switch (plan_drain(incident, node, active.controller_was_away, std::time(nullptr))) {
+  switch (plan_drain(incident, node, active.memory, std::time(nullptr))) {
     case DrainStep::kTakenOver:
       incident.taken_over = true;
       repair_.hand_over(incident.id);

@@ -38,7 +38,7 @@ class Responder {
     Config config;
     const IncidentStore& store;
     AuditLog& audit;
-    const PartSigns& signs;
+    PartSigns& signs;
     std::string node;
     std::string boot_id;
     std::string topology_dir;

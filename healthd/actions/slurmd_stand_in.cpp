@@ -13,6 +13,9 @@ namespace {
 // slurmd needs some milliseconds; one on a busy node a tenth of a second.
 constexpr std::chrono::milliseconds kPatience{1000};
 
+// The script's step daemon waits two seconds at most for an srun that still ends.
+constexpr std::chrono::seconds kDaemonEndsWithin{5};
+
 }  // namespace
 
 bool SlurmdStandIn::slurmd_answers(const std::string& node) {
@@ -20,16 +23,23 @@ bool SlurmdStandIn::slurmd_answers(const std::string& node) {
   return !place || slurmd_serves(place->address, place->slurmd_port, kPatience);
 }
 
-// Signals the job's program, and says whether it is gone.
+// Signals the job's program, and says whether it is gone. What its script left behind when it died
+// is no longer known as the job's, but its step daemon sees to that before it goes.
 bool SlurmdStandIn::has_ended(const std::string& node, JobId job, int kill_wait_s) {
-  const auto processes = processes_of_job(*spool_, node, job);
-  if (processes.empty()) return true;
-  const auto [entry, is_new] = ending_.emplace(job, Clock::now());
-  const bool kill = Clock::now() - entry->second >= std::chrono::seconds(kill_wait_s);
+  const auto local = find_job_here(*spool_, node, job);
+  const auto now = Clock::now();
+  if (local.program.empty() && !local.has_script_daemon) return true;
+  const auto [entry, is_new] = ending_.emplace(job, Ending{now, std::nullopt});
+  auto& ending = entry->second;
+  if (local.program.empty()) {
+    if (!ending.without_program) ending.without_program = now;
+    return now - *ending.without_program >= kDaemonEndsWithin;
+  }
+  const bool kill = now - ending.since >= std::chrono::seconds(kill_wait_s);
   if (!is_new && !kill) return false;
   spdlog::warn("job {}: slurmd does not answer: sending {} to {} of its processes here", job.value,
-               kill ? "SIGKILL" : "SIGTERM", processes.size());
-  for (const int pid : processes) ::kill(pid, kill ? SIGKILL : SIGTERM);
+               kill ? "SIGKILL" : "SIGTERM", local.program.size());
+  for (const int pid : local.program) ::kill(pid, kill ? SIGKILL : SIGTERM);
   return false;
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // For a slurmd that does not answer: a job that leaves this node, which ACRF drained, would stay
 // COMPLETING for as long as slurmctld waits for that slurmd. What it can't do is done here: the
-// job's program is ended, SIGTERM first, and slurmctld is told that the node does not respond
-// (NO_RESPOND, which it takes back itself when the node does) and which jobs have left it (`left=`
-// in the node's comment). job_submit/acrf then lets these go. Unlike DOWN this is safe while the
-// job completes, and nothing of it runs on when it starts elsewhere.
+// job's program is ended, SIGTERM first, its script's step daemon is waited for, and slurmctld is
+// told that the node does not respond (NO_RESPOND, which it takes back itself when the node does)
+// and which jobs have left it (`left=` in the node's comment). job_submit/acrf then lets these go.
+// Unlike DOWN this is safe while the job completes, and nothing of it runs on when it starts
+// elsewhere.
 #pragma once
 
 #include <chrono>
@@ -38,7 +39,11 @@ class SlurmdStandIn {
 
   SlurmClient& slurm_;
   AuditLog& audit_;
-  std::map<JobId, Clock::time_point> ending_;  // since when
+  struct Ending {
+    Clock::time_point since;
+    std::optional<Clock::time_point> without_program;  // since when only its daemon is left
+  };
+  std::map<JobId, Ending> ending_;
   std::optional<std::string> spool_;
 };
 

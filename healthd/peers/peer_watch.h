@@ -41,7 +41,7 @@ class PeerWatch {
     Seals seals;
     int port = 0;  // 0: any
     PeerTimes times;
-    std::chrono::milliseconds turn{3000};           // what each goes behind the one before it
+    std::chrono::milliseconds turn{1000};           // what each goes behind the one before it
     std::chrono::milliseconds alert_after{30'000};  // of a silent acrf-healthd
   };
 

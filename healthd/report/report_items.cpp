@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/audit_json.h"
+#include "core/gpu_metrics.h"
 
 namespace acrf {
 namespace {
@@ -13,18 +14,6 @@ using nlohmann::ordered_json;
 
 std::string line_of(const ordered_json& object) {
   return object.dump(-1, ' ', true, ordered_json::error_handler_t::replace);
-}
-
-void put(std::string& text, const Reading& reading, std::uint64_t divisor = 1) {
-  text += reading ? std::to_string((*reading + divisor / 2) / divisor) : "null";
-}
-
-// Nothing when none of them is known.
-Reading sum_of(std::initializer_list<Reading> readings) {
-  Reading sum;
-  for (const auto& reading : readings)
-    if (reading) sum = sum.value_or(0) + *reading;
-  return sum;
 }
 
 std::string_view state_of_case(CaseState state) {
@@ -42,9 +31,8 @@ std::string_view state_of(const NodeNow& now, const GpuSample& sample) {
   for (const auto& [uuid, state] : now.cases)
     if (uuid == sample.uuid && !state_of_case(state).empty()) return state_of_case(state);
   const auto where = to_string(sample.address);
-  const bool blamed =
-      std::any_of(now.findings.begin(), now.findings.end(),
-                  [&](const Finding& finding) { return finding.where == where; });
+  const bool blamed = std::any_of(now.findings.begin(), now.findings.end(),
+                                  [&](const Finding& finding) { return finding.where == where; });
   return sample.lost || sample.reset_required || blamed ? "suspect" : "healthy";
 }
 
@@ -60,35 +48,30 @@ std::string_view state_of(const NodeNow& now) {
 }
 
 std::string sample_item(const std::vector<ReportedPart>& gpus, std::int64_t unix_ms) {
-  std::string text =
-      "{\"ms\":" + std::to_string(unix_ms) + ",\"kind\":\"sample\",\"gpus\":[";
+  std::string text = "{\"ms\":" + std::to_string(unix_ms) + ",\"kind\":\"sample\",\"gpus\":[";
   int next = 0;
-  for (const auto& [index, sample] : gpus) {
+  for (const auto& [index, sample, other] : gpus) {
     for (; next < index; ++next) text += next == 0 ? "[]" : ",[]";
     text += next++ == 0 ? "[" : ",[";
-    put(text, sample->temperature_c);
-    put(text += ',', sample->memory_temperature_c);
-    put(text += ',', sample->power_mw, 1000);
-    put(text += ',', sample->utilization_percent);
-    put(text += ',', sum_of({sample->aggregate_sram_corrected, sample->aggregate_dram_corrected}));
-    put(text += ',',
-        sum_of({sample->aggregate_sram_uncorrected, sample->aggregate_dram_uncorrected}));
-    put(text += ',', sum_of({sample->nvlink_crc, sample->nvlink_replay, sample->nvlink_recovery}));
-    put(text += ',', sample->pcie_replays);
-    text += ']';
+    for (const auto& reading : metrics_of(*sample, other))
+      text += (reading ? std::to_string(*reading) : "null") + ",";
+    text.back() = ']';
   }
   return text + "]}";
 }
 
+ordered_json gpu_object(const NodeNow& now, const ReportedPart& gpu) {
+  return {{"index", gpu.index},
+          {"uuid", gpu.sample->uuid},
+          {"pci", to_string(gpu.sample->address)},
+          {"name", gpu.sample->name},
+          {"vendor", gpu.sample->vendor},
+          {"state", state_of(now, *gpu.sample)}};
+}
+
 std::string state_item(const NodeNow& now, std::int64_t unix_ms) {
   ordered_json gpus = ordered_json::array();
-  for (const auto& [index, sample] : now.gpus)
-    gpus.push_back({{"index", index},
-                    {"uuid", sample->uuid},
-                    {"pci", to_string(sample->address)},
-                    {"name", sample->name},
-                    {"vendor", sample->vendor},
-                    {"state", state_of(now, *sample)}});
+  for (const auto& gpu : now.gpus) gpus.push_back(gpu_object(now, gpu));
   return line_of({{"ms", unix_ms},
                   {"kind", "state"},
                   {"state", state_of(now)},

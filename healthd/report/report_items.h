@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@ namespace acrf {
 struct ReportedPart {
   int index = 0;  // as Slurm counts, where that is known
   const GpuSample* sample = nullptr;
+  const GpuSample* other = nullptr;  // DCGM's, where it is asked
 };
 
 // The node as it is now.
@@ -31,6 +33,9 @@ struct NodeNow {
 // unknown, healthy, suspect, probation or attended.
 std::string_view state_of(const NodeNow& now);
 std::string_view state_of(const NodeNow& now, const GpuSample& sample);
+
+// What it is, and its state; nothing that changes from second to second.
+nlohmann::ordered_json gpu_object(const NodeNow& now, const ReportedPart& gpu);
 
 std::string sample_item(const std::vector<ReportedPart>& gpus, std::int64_t unix_ms);
 std::string state_item(const NodeNow& now, std::int64_t unix_ms);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The DCGM side of a probe: what its health watches and policies hold against the GPUs. A host
-// engine on this node is used when there is one; otherwise DCGM runs inside this process. DCGM's
-// last Xid is not read: it keeps only one, and a burst loses its root.
+// The DCGM side of a probe: what its health watches and policies hold against the GPUs, and what it
+// counts. A host engine on this node is used when there is one; otherwise DCGM runs inside this
+// process. DCGM's last Xid is not read: it keeps only one, and a burst loses its root.
 #include <algorithm>
 #include <memory>
 
+#include "sources/dcgm_fields.h"
 #include "sources/dcgm_library.h"
 #include "sources/dcgm_policy.h"
 #include "sources/probe_service.h"
@@ -32,9 +33,14 @@ std::string system_name(unsigned system) {
 
 class DcgmSampler {
  public:
-  explicit DcgmSampler(const DcgmLibrary& dcgm) : dcgm_(dcgm), policies_(dcgm) {}
+  explicit DcgmSampler(const DcgmLibrary& dcgm) : dcgm_(dcgm), policies_(dcgm), fields_(dcgm) {}
 
   Result<ProbeAnswer> sample() {
+    report_unknown_place();
+    if (ready_) {
+      const auto listed = list();  // when it has changed, the engine is asked to watch the others
+      if (!listed || *listed != ids_) leave_engine();
+    }
     if (!ready_) {
       if (const auto started = start(); !started) return started.error();
       ready_ = true;
@@ -43,12 +49,16 @@ class DcgmSampler {
     answer.gpus = gpus_;
     auto code = check<acrf_dcgm_health_v5>(5, answer.gpus);
     if (code != 0) code = check<acrf_dcgm_health_v4>(4, answer.gpus);
-    if (code == 0) {
-      policies_.take(answer.gpus);
-      return answer;
+    if (code != 0) {
+      leave_engine();  // it may have gone: start over
+      return dcgm_.error("DCGM health check", code);
     }
-    leave_engine();  // it may have gone: start over
-    return dcgm_.error("DCGM health check", code);
+    policies_.take(answer.gpus);
+    for (auto& gpu : answer.gpus) {
+      report_place(gpu.address);
+      fields_.read(handle_, gpu);
+    }
+    return answer;
   }
 
  private:
@@ -81,15 +91,24 @@ class DcgmSampler {
     if (leave) (void)leave(handle_);
   }
 
-  Status identify() {
+  // DCGM's own numbers.
+  Result<std::vector<unsigned>> list() const {
     unsigned ids[ACRF_DCGM_MAX_GPUS] = {};
     int count = 0;
     if (const auto code = dcgm_.devices(handle_, ids, &count); code != 0)
       return dcgm_.error("DCGM's list of GPUs", code);
+    return std::vector<unsigned>(ids, ids + std::clamp(count, 0, ACRF_DCGM_MAX_GPUS));
+  }
+
+  Status identify() {
+    auto listed = list();
+    if (!listed) return listed.error();
+    ids_ = std::move(*listed);
     gpus_.clear();
-    for (int i = 0; i < std::min(count, ACRF_DCGM_MAX_GPUS); ++i)
-      if (auto gpu = identity(ids[i])) gpus_.push_back(std::move(*gpu));
+    for (const auto id : ids_)
+      if (auto gpu = identity(id)) gpus_.push_back(std::move(*gpu));
     policies_.start(handle_, gpus_);
+    if (!ids_.empty()) fields_.learn(handle_, ids_.front());
     return Done{};
   }
 
@@ -147,9 +166,11 @@ class DcgmSampler {
 
   const DcgmLibrary& dcgm_;
   DcgmPolicyWatch policies_;
+  DcgmFields fields_;
   bool ready_ = false;
   bool embedded_ = false;
   acrf_dcgm_handle_t handle_ = 0;
+  std::vector<unsigned> ids_;  // as DCGM listed them
   std::vector<GpuSample> gpus_;
 };
 

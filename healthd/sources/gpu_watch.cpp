@@ -15,6 +15,7 @@ namespace {
 
 // Well below the time after which a rule takes what it told for over.
 constexpr std::chrono::minutes kRememberEvery{5};
+constexpr char kDcgm[] = "dcgm";  // a second opinion: its GPUs are NVML's
 
 }  // namespace
 
@@ -35,7 +36,7 @@ void GpuWatch::reload() {
   auto before = std::exchange(sources_, {});
   const std::pair<const char*, const std::string&> wanted[] = {
       {"nvml", config_.nvml_library},
-      {"dcgm", config_.dcgm_library},
+      {kDcgm, config_.dcgm_library},
       {"rocm-smi", config_.rocm_smi_library},
       {"level-zero", config_.level_zero_library}};
   for (const auto& [name, library] : wanted) {
@@ -91,6 +92,13 @@ std::vector<Event> GpuWatch::work(Clock::time_point now, std::int64_t unix_s, bo
   }
   if (!events.empty() || now >= next_remember_) remember(now);
   return events;
+}
+
+void GpuWatch::rest(Clock::time_point now) {
+  for (auto& source : sources_) {
+    source.probe->stop();
+    source.next_sample = now + std::chrono::seconds(1);
+  }
 }
 
 void GpuWatch::take_answer(Source& source, Clock::time_point now) {
@@ -200,8 +208,23 @@ std::vector<const GpuSample*> GpuWatch::samples() const {
   std::vector<const GpuSample*> all;
   for (const auto& source : sources_)
     for (const auto& sample : source.samples)
-      if (source.name != "dcgm") all.push_back(&sample);
+      if (source.name != kDcgm) all.push_back(&sample);
   return all;
+}
+
+std::optional<PciAddress> GpuWatch::far_end(const PciAddress& gpu, std::uint64_t link) const {
+  for (const auto* sample : samples())
+    for (const auto& item : sample->links)
+      if (sample->address == gpu && item.link == link && item.remote != PciAddress{})
+        return item.remote;
+  return std::nullopt;
+}
+
+const GpuSample* GpuWatch::dcgm_sample(const std::string& uuid) const {
+  for (const auto& source : sources_)
+    for (const auto& sample : source.samples)
+      if (source.name == kDcgm && sample.uuid == uuid) return &sample;
+  return nullptr;
 }
 
 std::vector<std::pair<std::string, AnswerTimes>> GpuWatch::answer_times() const {

@@ -33,6 +33,8 @@ class GpuWatch {
   // Does what is due; gives the events that are new. Boot id and time are set. Answers that may not
   // be judged yet are judged in the first call that may; their source is not asked before.
   std::vector<Event> work(Clock::time_point now, std::int64_t unix_s, bool may_judge = true);
+  // Ends the workers, which hold the GPUs they look at; work() starts them again.
+  void rest(Clock::time_point now);
 
   // Each source has answered, or said why it cannot.
   bool has_heard_all() const;
@@ -50,9 +52,13 @@ class GpuWatch {
   // Empty while unknown.
   std::string uuid_at(const PciAddress& address) const { return gpus_.uuid_at(address); }
   std::size_t size() const { return gpus_.size(); }
+  // The device at the other end of a GPU's NVLink; nothing while that is unknown.
+  std::optional<PciAddress> far_end(const PciAddress& gpu, std::uint64_t link) const;
 
   // The last sample of each GPU, of the sources that are GPUs' own libraries.
   std::vector<const GpuSample*> samples() const;
+  // DCGM's last sample of the GPU; null when there is none.
+  const GpuSample* dcgm_sample(const std::string& uuid) const;
 
   // How long each source takes to answer.
   std::vector<std::pair<std::string, AnswerTimes>> answer_times() const;

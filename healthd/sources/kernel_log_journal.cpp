@@ -8,6 +8,7 @@
 #ifdef HAVE_LIBSYSTEMD
 #include <systemd/sd-journal.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #endif
@@ -105,14 +106,17 @@ class KernelJournal : public KernelLogReader {
     record.from_kernel = field("SYSLOG_FACILITY") == "0";
     record.uptime_us = parse_unsigned(field("_SOURCE_MONOTONIC_TIMESTAMP")).value_or(0);
     record.sequence = parse_unsigned(fingerprint(cursor_), 16).value_or(0);
-    record.message = field("MESSAGE");  // last: the next look at a field may move it
-    record.message = record.message.substr(0, record.message.find('\n'));
-    if (!record.message.empty()) handle(record);
+    // In one line, as /dev/kmsg has it: the fault may stand in the last one.
+    message_ = field("MESSAGE");
+    std::replace(message_.begin(), message_.end(), '\n', ' ');
+    record.message = message_;
+    if (!message_.empty()) handle(record);
   }
 
   sd_journal* journal_;
   int poll_fd_ = -1;
   std::string cursor_;    // of the last record that was handed over
+  std::string message_;   // of the record that is being handed over
   bool waiting_ = false;  // the journal stands on a record that was not
 };
 

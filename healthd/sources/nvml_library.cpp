@@ -38,6 +38,7 @@ Result<NvmlLibrary> NvmlLibrary::open(const std::string& name) {
   library->load("nvmlDeviceGetCurrPcieLinkWidth", nvml.pcie_width);
   library->load("nvmlDeviceGetMaxPcieLinkWidth", nvml.pcie_width_max);
   library->load("nvmlDeviceGetNvLinkState", nvml.link_state);
+  library->load("nvmlDeviceGetNvLinkRemotePciInfo_v2", nvml.link_remote);
   library->load("nvmlDeviceGetNvLinkErrorCounter", nvml.link_errors);
   library->load("nvmlDeviceGetFieldValues", nvml.fields);
   library->load("nvmlDeviceGetGpuFabricInfo", nvml.fabric);

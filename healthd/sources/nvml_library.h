@@ -40,6 +40,7 @@ struct NvmlLibrary {
   acrf_nvml_device_number* pcie_width = nullptr;
   acrf_nvml_device_number* pcie_width_max = nullptr;
   acrf_nvml_device_link_state* link_state = nullptr;
+  acrf_nvml_device_link_remote* link_remote = nullptr;
   acrf_nvml_device_link_errors* link_errors = nullptr;
   acrf_nvml_device_fields* fields = nullptr;
   acrf_nvml_device_fabric* fabric = nullptr;

@@ -15,7 +15,7 @@ namespace {
 struct Device {
   acrf_nvml_device_t handle = nullptr;
   GpuSample identity;
-  std::vector<std::uint64_t> link_totals;  // at the last request
+  NvmlLinkMemory links;
 };
 
 std::string text_of(acrf_nvml_device_text* read, acrf_nvml_device_t gpu) {
@@ -51,7 +51,7 @@ class NvmlSampler {
     sample.vendor = "nvidia";
     if (code == ACRF_NVML_SUCCESS && device.handle) {
       report_place(sample.address);
-      code = read_nvml(nvml_, device.handle, device.link_totals, sample);
+      code = read_nvml(nvml_, device.handle, device.links, sample);
     }
     sample.lost = code == ACRF_NVML_ERROR_GPU_IS_LOST;
     sample.reset_required = code == ACRF_NVML_ERROR_RESET_REQUIRED;

@@ -140,13 +140,22 @@ void read_pcie(const NvmlLibrary& nvml, Reader& reader, GpuSample& sample) {
   sample.pcie_width = reader.number(nvml.pcie_width);
 }
 
-void read_link_states(const NvmlLibrary& nvml, Reader& reader, GpuSample& sample) {
+// What is at the other end is asked when the link comes up. It stays there when the link goes down.
+void read_link_states(const NvmlLibrary& nvml, Reader& reader,
+                      const std::vector<LinkSample>& before, GpuSample& sample) {
   for (unsigned number = 0; number < kMostLinks; ++number) {
     auto state = ACRF_NVML_DISABLED;
     if (!reader.call(nvml.link_state, number, &state)) return;
     auto& link = sample.links.emplace_back();
     link.link = number;
     link.active = state == ACRF_NVML_ENABLED ? 1 : 0;
+    const bool is_known = number < before.size();
+    if (is_known) link.remote = before[number].remote;
+    acrf_nvml_pci_info pci = {};
+    if (link.active == 1 && (!is_known || before[number].active == 0) &&
+        reader.call(nvml.link_remote, number, &pci))
+      link.remote = {pci.domain, static_cast<std::uint8_t>(pci.bus),
+                     static_cast<std::uint8_t>(pci.device)};
   }
 }
 
@@ -248,16 +257,17 @@ void read_nvml_limits(const NvmlLibrary& nvml, acrf_nvml_device_t gpu, GpuSample
   sample.pcie_width_max = reader.number(nvml.pcie_width_max);
 }
 
-acrf_nvml_return read_nvml(const NvmlLibrary& nvml, acrf_nvml_device_t gpu,
-                           std::vector<std::uint64_t>& link_totals, GpuSample& sample) {
+acrf_nvml_return read_nvml(const NvmlLibrary& nvml, acrf_nvml_device_t gpu, NvmlLinkMemory& links,
+                           GpuSample& sample) {
   Reader reader(gpu);
   read_heat_and_power(nvml, reader, sample);
   read_error_counts(nvml, reader, sample);
   read_spares(nvml, reader, sample);
   read_pcie(nvml, reader, sample);
-  read_link_states(nvml, reader, sample);
+  read_link_states(nvml, reader, links.links, sample);
+  if (!sample.links.empty()) links.links = sample.links;
   read_fields(nvml, reader, sample);
-  read_link_errors(nvml, reader, link_totals, sample);
+  read_link_errors(nvml, reader, links.totals, sample);
   read_fabric(nvml, reader, sample);
   sample.persistence = reader.state(nvml.persistence);
   return reader.code();

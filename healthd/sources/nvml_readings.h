@@ -12,9 +12,15 @@ namespace acrf {
 // What never changes while the driver is loaded.
 void read_nvml_limits(const NvmlLibrary& nvml, acrf_nvml_device_t gpu, GpuSample& sample);
 
+// What was read of a GPU's links the last time.
+struct NvmlLinkMemory {
+  std::vector<std::uint64_t> totals;
+  std::vector<LinkSample> links;
+};
+
 // Everything else. Gives GPU_IS_LOST or RESET_REQUIRED when any call says so, and SUCCESS
-// otherwise. `link_totals` is the caller's, kept between two calls for the same GPU.
-acrf_nvml_return read_nvml(const NvmlLibrary& nvml, acrf_nvml_device_t gpu,
-                           std::vector<std::uint64_t>& link_totals, GpuSample& sample);
+// otherwise. `links` is the caller's, kept between two calls for the same GPU.
+acrf_nvml_return read_nvml(const NvmlLibrary& nvml, acrf_nvml_device_t gpu, NvmlLinkMemory& links,
+                           GpuSample& sample);
 
 }  // namespace acrf

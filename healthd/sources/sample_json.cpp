@@ -17,6 +17,7 @@ void put_readings(json& to, const Record& from, const Names& names) {
 
 json encode_link(const LinkSample& link) {
   json item = {{"link", link.link}};
+  if (link.remote != PciAddress{}) item["remote"] = to_string(link.remote);
   put_readings(item, link, link_reading_names());
   return item;
 }
@@ -119,6 +120,9 @@ void take_lists(const json& record, GpuSample& gpu) {
     if (!number) continue;
     auto& link = gpu.links.emplace_back();
     link.link = *number;
+    const auto remote = text_at(item, "remote");
+    std::string_view rest = remote;
+    link.remote = take_pci_address(rest).value_or(PciAddress{});
     take_readings(item, link, link_reading_names());
   }
   for (const auto& item : list_at(record, "blocks"))

@@ -43,11 +43,12 @@ Result<AdminView> look_at(SlurmClient& slurm, const AdminAct& act) {
   return view;
 }
 
-Status write(const AdminAct& act, SlurmClient& slurm) {
+Status write(const AdminAct& act, const AdminView& view, SlurmClient& slurm) {
   const auto change = [&](NodeToken& token) { change_token(act, token); };
   switch (act.kind) {
-    case AdminAct::Kind::kDrain: return slurm.drain(act.node, admin_reason(act));
-    case AdminAct::Kind::kReturn: return slurm.resume(act.node, change);
+    case AdminAct::Kind::kDrain:
+      return slurm.drain(act.node, admin_reason(act), SlurmClient::OthersReason::kGoes);
+    case AdminAct::Kind::kReturn: return slurm.resume(act.node, view.node.reason, change);
     case AdminAct::Kind::kQuarantine:
     case AdminAct::Kind::kClear: break;
   }
@@ -78,7 +79,7 @@ AuditResult attempt(const AdminAct& act, SlurmClient& slurm, Earnest earnest) {
   if (const auto objection = objection_to(act, *view); !objection.empty())
     return AuditResult::skipped(objection);
   if (earnest == Earnest::kRehearsal) return AuditResult::done("nothing stands against it");
-  const auto done = write(act, slurm);
+  const auto done = write(act, *view, slurm);
   return done ? AuditResult::done(sentence_of(act, *view))
               : AuditResult::failed(done.error().sentence);
 }

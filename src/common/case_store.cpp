@@ -30,6 +30,7 @@ Case parse_case(const json& record) {
   sick.contained_s = record.at("contained");
   sick.boot_id = record.at("boot_id");
   sick.program_started = record.at("program_started");
+  sick.program_ended = record.value("program_ended", true);
   for (const auto& each : record.at("tried"))
     sick.tried.push_back({parse_remedy(each.at("remedy").get<std::string>()).value(),
                           each.at("time").get<std::int64_t>()});
@@ -60,6 +61,7 @@ std::string CaseStore::to_json(const Case& sick) {
                  {"contained", sick.contained_s},
                  {"boot_id", sick.boot_id},
                  {"program_started", sick.program_started},
+                 {"program_ended", sick.program_ended},
                  {"tried", std::move(tried)},
                  {"faults", sick.faults_s},
                  {"ended", sick.ended_s},

@@ -30,6 +30,25 @@ enum acrf_dcgm_field : unsigned short {
   ACRF_DCGM_FIELD_SERIAL = 53,
   ACRF_DCGM_FIELD_UUID = 54,
   ACRF_DCGM_FIELD_PCI_BUS_ID = 57,
+  // Whole numbers. What this GPU or driver does not tell is blank.
+  ACRF_DCGM_FIELD_FABRIC_MANAGER = 170,
+  // Sums over all links. NVLink 5 has the last in place of the others; DCGM 3 does not know it.
+  ACRF_DCGM_FIELD_NVLINK_CRC_FLIT = 409,
+  ACRF_DCGM_FIELD_NVLINK_CRC_DATA = 419,
+  ACRF_DCGM_FIELD_NVLINK_REPLAY = 429,
+  ACRF_DCGM_FIELD_NVLINK_RECOVERY = 439,
+  ACRF_DCGM_FIELD_NVLINK5_RECOVERY = 1213,
+};
+
+#define ACRF_DCGM_TYPE_INTEGER 'i'
+/* From here on a whole number is no reading but the reason why there is none. */
+#define ACRF_DCGM_BLANK INT64_C(0x7ffffffffffffff0)
+
+enum acrf_dcgm_fabric_manager : int {
+  ACRF_DCGM_FABRIC_NOT_STARTED = 1,
+  ACRF_DCGM_FABRIC_IN_PROGRESS = 2,
+  ACRF_DCGM_FABRIC_SUCCESS = 3,
+  ACRF_DCGM_FABRIC_FAILURE = 4,
 };
 
 struct acrf_dcgm_connect_params { /* version 2 */

@@ -200,6 +200,8 @@ typedef acrf_nvml_return acrf_nvml_device_retired_pages(acrf_nvml_device_t devic
                                                         unsigned long long* addresses);
 typedef acrf_nvml_return acrf_nvml_device_link_state(acrf_nvml_device_t device, unsigned int link,
                                                      acrf_nvml_enable_state* state);
+typedef acrf_nvml_return acrf_nvml_device_link_remote(acrf_nvml_device_t device, unsigned int link,
+                                                      acrf_nvml_pci_info* pci);
 typedef acrf_nvml_return acrf_nvml_device_link_errors(acrf_nvml_device_t device, unsigned int link,
                                                       acrf_nvml_link_error which,
                                                       unsigned long long* count);

@@ -12,6 +12,7 @@
 
 #include "common/host_name.h"
 #include "common/slurm_call.h"
+#include "core/brake_marks.h"
 #include "core/gres_text.h"
 #include "core/hostlist.h"
 #include "core/text.h"
@@ -57,15 +58,6 @@ JobView view_of(const slurm_job_info_t& job) {
   view.comment = job.comment ? job.comment : "";
   view.seen_unix_s = std::time(nullptr);
   return view;
-}
-
-Result<std::int64_t> controller_start() {
-  slurm_conf_t* conf = nullptr;
-  if (ask_controller([&] { return slurm_load_ctl_conf(0, &conf); }) != SLURM_SUCCESS)
-    return slurm_error("ask slurmctld for its start time", errno);
-  const std::int64_t started = conf->boot_time;
-  slurm_free_ctl_conf(conf);
-  return started;
 }
 
 // Tables of groups are dear to make: nodes with as many GPUs share one.
@@ -117,10 +109,6 @@ bool has_nodes(const slurm_job_info_t& job) {
          (job.job_state & (JOB_COMPLETING | JOB_CONFIGURING)) != 0;
 }
 
-// libslurm itself waits through a failover, so a call that takes this long may have met another
-// controller at its end.
-constexpr std::chrono::seconds kSuspiciouslySlow{2};
-
 using NodeAnswer = std::unique_ptr<node_info_msg_t, decltype(&slurm_free_node_info_msg)>;
 using JobAnswer = std::unique_ptr<job_info_msg_t, decltype(&slurm_free_job_info_msg)>;
 
@@ -155,6 +143,7 @@ SlurmClient::SlurmClient() { slurm_init(nullptr); }
 SlurmClient::~SlurmClient() { slurm_fini(); }
 
 Result<NodeView> SlurmClient::node(const std::string& name) {
+  (void)settle_doubts(name);
   const auto asked = std::chrono::steady_clock::now();
   const auto started = controller_start();
   if (!started) return started.error();
@@ -162,16 +151,19 @@ Result<NodeView> SlurmClient::node(const std::string& name) {
   if (!answer) return answer.error();
   const node_info_t& record = (*answer)->node_array[0];
   NodeView view;
-  view.answer_was_slow = std::chrono::steady_clock::now() - asked > kSuspiciouslySlow;
+  view.answer_was_slow =
+      std::chrono::steady_clock::now() - asked > kSuspiciouslySlow || controller_may_be_another();
   view.draining = (record.node_state & (NODE_STATE_DRAIN | NODE_STATE_FAIL)) != 0;
   view.reason = record.reason ? record.reason : "";
   view.controller_started_unix_s = *started;
   const auto base = record.node_state & NODE_STATE_BASE;
   view.down = base == NODE_STATE_DOWN;
+  view.unheard = base == NODE_STATE_UNKNOWN;
   view.away = (record.node_state & kAway) != 0;
   view.busy = base == NODE_STATE_ALLOCATED || base == NODE_STATE_MIXED ||
               (record.node_state & NODE_STATE_COMPLETING) != 0;
   view.token = node_token_in(record.comment ? record.comment : "");
+  if (is_doubted(name)) doubt_act(view.token);
   return view;
 }
 
@@ -295,10 +287,15 @@ Status SlurmClient::requeue(JobId job, bool hold) {
 Status SlurmClient::signal_steps(JobId job, int signal) {
   const int code = ask_controller(
       [&] { return slurm_signal_job(job.value, static_cast<std::uint16_t>(signal)); });
-  if (code != SLURM_SUCCESS)
-    return slurm_error("signal job " + std::to_string(job.value),
-                       code == SLURM_ERROR ? errno : code);
-  return Done{};
+  if (code == SLURM_SUCCESS) return Done{};
+  const int why = code == SLURM_ERROR ? errno : code;
+  auto error = slurm_error("signal job " + std::to_string(job.value), why);
+  // The nodes are asked after that, with numbers of their own.
+  const bool by_controller = (why >= SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR &&
+                              why <= SLURMCTLD_COMMUNICATIONS_SHUTDOWN_ERROR) ||
+                             why == ESLURM_IN_STANDBY_MODE;
+  if (!by_controller && error.code == ErrorCode::kUnavailable) error.code = ErrorCode::kSystem;
+  return error;
 }
 
 Result<bool> SlurmClient::is_held(JobId job) {

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -82,9 +84,10 @@ class SlurmClient {
   using ChangeToken = std::function<void(NodeToken&)>;
   Status change_token(const std::string& node, const ChangeToken& change);
 
-  // Without a reason the node keeps the one it has. With a change, the token is written in the same
-  // update, which slurmctld carries out under one lock.
-  Status drain(const std::string& node, const std::optional<std::string>& reason,
+  // With a change, the token is written in the same update, which slurmctld carries out under one
+  // lock.
+  enum class OthersReason { kStays, kGoes };
+  Status drain(const std::string& node, const std::string& reason, OthersReason others,
                const ChangeToken& change = nullptr);
 
   // What slurmctld would find out by itself, later; it takes it back when the node responds. The
@@ -93,8 +96,9 @@ class SlurmClient {
   // Slurm requeues or ends the jobs of a node that goes down. State DRAIN and the reason stay.
   Status down(const std::string& node);
 
-  // Ends a drain. Its reason goes with it.
-  Status resume(const std::string& node, const ChangeToken& change = nullptr);
+  // Ends a drain that has this reason, which goes with it; kDenied when it has another.
+  Status resume(const std::string& node, const std::string& reason,
+                const ChangeToken& change = nullptr);
 
   // Reservations with the flag MAINT, those to come included.
   Result<std::vector<Maintenance>> maintenance();
@@ -114,12 +118,25 @@ class SlurmClient {
   // Batch jobs only, running or just ended; a held requeue waits for `scontrol release`.
   Status requeue(JobId job, bool hold);
 
-  // To the processes of all its steps, not to its script.
+  // To the processes of all its steps, not to its script. kUnavailable: no controller could be
+  // asked where they are, and nothing was sent.
   Status signal_steps(JobId job, int signal);
 
   // A job that waits to be released.
   Result<bool> is_held(JobId job);
   Status release(JobId job);
+
+ private:
+  // A comment that one controller gave and another took may carry marks of what the second has
+  // never done. Such nodes are doubted until the mark has been changed.
+  Status settle_doubts(const std::string& node);
+  bool is_doubted(const std::string& node);
+  void doubt(const std::string& node);
+  Status write_token(const std::string& node, std::optional<std::uint32_t> state,
+                     const ChangeToken& change, const std::string& doing);
+
+  std::mutex doubted_mutex_;
+  std::set<std::string> doubted_;
 };
 
 }  // namespace acrf

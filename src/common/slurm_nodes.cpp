@@ -9,6 +9,7 @@
 #include "common/slurm_client.h"
 #include "common/slurm_records.h"
 #include "common/topology_file.h"
+#include "core/brake_marks.h"
 #include "core/gres_text.h"
 
 namespace acrf {
@@ -53,7 +54,12 @@ void add_switches(Fleet& fleet, const std::string& directory) {
   }
 }
 
-Result<std::string> comment_of(const std::string& name) {
+struct NodeRecord {
+  bool draining = false;
+  std::string reason, comment;
+};
+
+Result<NodeRecord> record_of(const std::string& name) {
   node_info_msg_t* raw = nullptr;
   std::string writable = name;
   if (ask_controller([&] { return slurm_load_node_single(&raw, writable.data(), SHOW_ALL); }) !=
@@ -62,10 +68,12 @@ Result<std::string> comment_of(const std::string& name) {
   const NodeAnswer answer(raw, slurm_free_node_info_msg);
   if (answer->record_count != 1)
     return Error{ErrorCode::kNotFound, "slurmctld knows no node " + name};
-  return text_of(answer->node_array[0].comment);
+  const auto& found = answer->node_array[0];
+  return NodeRecord{(found.node_state & (NODE_STATE_DRAIN | NODE_STATE_FAIL)) != 0,
+                    text_of(found.reason), text_of(found.comment)};
 }
 
-// One update of a node's record, in the making.
+// One update of a node's record, in the making: what is there is read right before it is sent.
 class NodeUpdate {
  public:
   explicit NodeUpdate(const std::string& node) : names_(node) {
@@ -80,28 +88,48 @@ class NodeUpdate {
     message_.reason = reason_.data();
     message_.reason_uid = ::getuid();
   }
-  // Reads the comment, and takes it into the update when the change makes it another.
-  Status set_token(const SlurmClient::ChangeToken& change) {
-    const auto old = comment_of(names_);
-    if (!old) return old.error();
-    auto token = node_token_in(*old);
-    const auto before = token;
-    change(token);
-    if (token == before) return Done{};
-    comment_ = with_node_token(*old, token);
-    message_.comment = comment_.data();
+  Status read() {
+    const auto controller = controller_start();
+    if (!controller) return controller.error();
+    read_from_ = *controller;
+    read_at_ = std::chrono::steady_clock::now();
+    auto record = record_of(names_);
+    if (!record) return record.error();
+    record_ = std::move(*record);
     return Done{};
   }
+  const NodeRecord& record() const { return record_; }
+  // Takes the comment into the update when the change makes it another.
+  void set_token(const SlurmClient::ChangeToken& change) {
+    auto token = node_token_in(record_.comment);
+    const auto before = token;
+    if (change) change(token);
+    if (token == before) return;
+    comment_ = with_node_token(record_.comment, token);
+    message_.comment = comment_.data();
+  }
+  bool crossed_controllers() const { return crossed_; }
   bool is_empty() const { return !message_.comment && message_.node_state == NO_VAL; }
   Status send(const std::string& doing) {
     if (ask_controller([&] { return slurm_update_node(&message_); }) != SLURM_SUCCESS)
       return slurm_error(doing + " node " + names_, errno);
+    const bool was_slow = std::chrono::steady_clock::now() - read_at_ > kSuspiciouslySlow;
+    crossed_ = message_.comment && (was_slow || !is_same_controller());
     return Done{};
   }
 
  private:
+  bool is_same_controller() const {
+    const auto started = controller_start();
+    return started && *started == read_from_;
+  }
+
   std::string names_, reason_, comment_;
   update_node_msg_t message_;
+  NodeRecord record_;
+  std::int64_t read_from_ = 0;  // the controller that gave the record
+  std::chrono::steady_clock::time_point read_at_;
+  bool crossed_ = false;
 };
 
 }  // namespace
@@ -141,27 +169,60 @@ Result<Fleet> SlurmClient::fleet(const std::string& directory) {
   return fleet;
 }
 
-Status SlurmClient::change_token(const std::string& node, const ChangeToken& change) {
+// The mark of an act stays counted, and no longer says that its drain is in place.
+Status SlurmClient::settle_doubts(const std::string& node) {
+  const std::lock_guard lock(doubted_mutex_);
+  if (!doubted_.contains(node)) return Done{};
   NodeUpdate update(node);
-  if (const auto set = update.set_token(change); !set) return set;
-  return update.is_empty() ? Status(Done{}) : update.send("write into the comment of");
+  if (const auto read = update.read(); !read) return read;
+  update.set_token(doubt_act);
+  if (!update.is_empty())
+    if (const auto sent = update.send("write into the comment of"); !sent) return sent;
+  if (!update.crossed_controllers()) doubted_.erase(node);
+  return Done{};
 }
 
-Status SlurmClient::drain(const std::string& node, const std::optional<std::string>& reason,
-                          const ChangeToken& change) {
+bool SlurmClient::is_doubted(const std::string& node) {
+  const std::lock_guard lock(doubted_mutex_);
+  return doubted_.contains(node);
+}
+
+void SlurmClient::doubt(const std::string& node) {
+  const std::lock_guard lock(doubted_mutex_);
+  doubted_.insert(node);
+}
+
+Status SlurmClient::write_token(const std::string& node, std::optional<std::uint32_t> state,
+                                const ChangeToken& change, const std::string& doing) {
+  if (const auto settled = settle_doubts(node); !settled) return settled;
   NodeUpdate update(node);
-  update.set_state(NODE_STATE_DRAIN);
-  if (reason) update.set_reason(*reason);
-  if (change)
-    if (const auto set = update.set_token(change); !set) return set;
-  return update.send("drain");
+  if (const auto read = update.read(); !read) return read;
+  if (state) update.set_state(*state);
+  update.set_token(change);
+  if (update.is_empty()) return Done{};
+  if (const auto sent = update.send(doing); !sent) return sent;
+  if (!update.crossed_controllers()) return Done{};
+  doubt(node);
+  return settle_doubts(node);
+}
+
+Status SlurmClient::change_token(const std::string& node, const ChangeToken& change) {
+  return write_token(node, std::nullopt, change, "write into the comment of");
 }
 
 Status SlurmClient::say_not_responding(const std::string& node, const ChangeToken& change) {
+  return write_token(node, NODE_STATE_NO_RESPOND, change, "call not responding");
+}
+
+Status SlurmClient::drain(const std::string& node, const std::string& reason, OthersReason others,
+                          const ChangeToken& change) {
   NodeUpdate update(node);
-  update.set_state(NODE_STATE_NO_RESPOND);
-  if (const auto set = update.set_token(change); !set) return set;
-  return update.send("call not responding");
+  if (const auto read = update.read(); !read) return read;
+  update.set_state(NODE_STATE_DRAIN);
+  if (others == OthersReason::kGoes || may_replace_reason(update.record().reason))
+    update.set_reason(reason);
+  update.set_token(change);
+  return update.send("drain");
 }
 
 Status SlurmClient::down(const std::string& node) {
@@ -170,11 +231,15 @@ Status SlurmClient::down(const std::string& node) {
   return update.send("set down");
 }
 
-Status SlurmClient::resume(const std::string& node, const ChangeToken& change) {
+Status SlurmClient::resume(const std::string& node, const std::string& reason,
+                           const ChangeToken& change) {
   NodeUpdate update(node);
+  if (const auto read = update.read(); !read) return read;
+  if (update.record().draining && update.record().reason != reason)
+    return Error{ErrorCode::kDenied,
+                 "node " + node + " is drained for another reason now: " + update.record().reason};
   update.set_state(NODE_RESUME);
-  if (change)
-    if (const auto set = update.set_token(change); !set) return set;
+  update.set_token(change);
   return update.send("resume");
 }
 

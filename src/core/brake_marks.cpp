@@ -120,6 +120,10 @@ void set_acted(NodeToken& token, std::string_view fault_class, std::int64_t now_
   token.waived_unix_s = 0;
 }
 
+void doubt_act(NodeToken& token) {
+  if (token.acted) ++token.acted->unix_s;  // no act that anybody remembers
+}
+
 void set_braked(NodeToken& token, std::string_view fault_class, std::int64_t now_unix_s,
                 std::string_view speaker) {
   withdraw_claim(token, speaker);

@@ -64,6 +64,8 @@ void withdraw_claim(NodeToken& token, std::string_view speaker);
 bool is_claimed_by(const NodeToken& token, std::string_view speaker);
 // To be written together with the act, in one update.
 void set_acted(NodeToken& token, std::string_view fault_class, std::int64_t now_unix_s);
+// What a token says was done is still counted, but no longer tells that it is in place.
+void doubt_act(NodeToken& token);
 // Takes the claim back; keeps the time at which the same class was first held.
 void set_braked(NodeToken& token, std::string_view fault_class, std::int64_t now_unix_s,
                 std::string_view speaker = {});

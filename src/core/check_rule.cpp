@@ -163,6 +163,4 @@ std::vector<Finding> CheckHistory::observe(const CheckResult& result) {
   return {};
 }
 
-bool is_site_check(std::string_view fault_class) { return starts_with(fault_class, kClassPrefix); }
-
 }  // namespace acrf

@@ -68,7 +68,4 @@ class CheckHistory {
   std::string last_text_;
 };
 
-// Whether the class is one that a Check line gave, which says itself what it may do.
-bool is_site_check(std::string_view fault_class);
-
 }  // namespace acrf

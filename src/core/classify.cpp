@@ -44,7 +44,6 @@ LineVerdict judge_nvrm(std::string_view message, const KernelMessage& split,
     return line;
   }
   const auto* row = catalog.find_message(split.subject, split.body);
-  if (!row && split.subject == "pcie_other") row = catalog.find_message("pcie", split.body);
   if (!row) return {};
   auto line = judge_row(*row);
   line.gpu = named_gpu(split.body);

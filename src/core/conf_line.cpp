@@ -64,15 +64,16 @@ Error conf_error(std::string_view origin, int line, std::string_view sentence) {
 Result<std::vector<ConfLine>> parse_conf_lines(std::string_view text, std::string_view origin) {
   std::vector<ConfLine> lines;
   std::string joined;
+  const auto raw_lines = split(text, '\n');
   int number = 0, first = 0;
-  for (const auto raw : split(text, '\n')) {
+  for (const auto raw : raw_lines) {
     ++number;
     auto line = trim(before_comment(raw));
     if (joined.empty()) first = number;
     const bool continues = !line.empty() && line.back() == '\\';
     if (continues) line.remove_suffix(1);
     joined += std::string(line) + " ";
-    if (continues) continue;
+    if (continues && number < static_cast<int>(raw_lines.size())) continue;
     if (!trim(joined).empty()) {
       auto parsed = parse_line(joined, origin, first);
       if (!parsed) return parsed.error();

@@ -120,7 +120,7 @@ Status add_rule(std::vector<Rule>& rules, std::string_view kind, std::string_vie
                 std::string_view origin, Result<Rule> (*parse)(const ConfLine&, std::string_view),
                 std::string (*name_of)(const Rule&)) {
   auto parsed = parse_conf_lines(line, origin);
-  if (!parsed)
+  if (!parsed || parsed->size() != 1)
     return conf_error(origin, number,
                       "a " + std::string(kind) + " is a line of Key=value, without blanks");
   parsed->front().number = number;
@@ -244,7 +244,8 @@ const std::vector<Setting>& settings() {
        "which "
        "runs DCGM's diagnostics. none: nothing is returned automatically."},
       {"ReplaceProgram", &Config::replace_program, 0, 0,
-       "Program that is told once when a part has to be replaced. Empty or none: nobody is."},
+       "Program that is told once when a part has to be replaced, and again if acrf-healthd was "
+       "killed before it ended. Empty or none: nobody is."},
       {"PowerCap", &Config::power_cap_percent, 0, 99,
        "Percent of its power limit to which a GPU that is too hot is lowered for as long as it is. "
        "0: power limits are left alone."},
@@ -372,14 +373,15 @@ Result<Config> parse_config(std::string_view text, std::string_view origin) {
   Config config;
   int number = 0, first = 0;
   std::string joined;
-  for (const auto raw : split(text, '\n')) {
+  const auto raw_lines = split(text, '\n');
+  for (const auto raw : raw_lines) {
     ++number;
     auto line = trim(without_comment(raw));
     if (joined.empty()) first = number;
     const bool continues = !line.empty() && line.back() == '\\';
     if (continues) line.remove_suffix(1);
     joined += std::string(line) + (continues ? " " : "");
-    if (continues) continue;
+    if (continues && number < static_cast<int>(raw_lines.size())) continue;
     const std::string whole(trim(joined));
     joined.clear();
     if (whole.empty()) continue;

@@ -117,7 +117,12 @@ void ThermalRule::look_at_temperature(const GpuSample& sample, std::int64_t now_
 void RecoveryActionRule::look(const GpuSample& sample, std::int64_t, Charges& charges) {
   if (!sample.recovery_action) return;
   const auto before = std::exchange(last_, *sample.recovery_action);
-  if (last_ == 0 || last_ != before) return;
+  if (last_ != before) return;
+  const bool was_asked = std::exchange(asked_, last_ != 0 && evacuates(recovery_verdict(last_)));
+  if (last_ == 0 && was_asked)
+    charges.push_back({{"recovered", Severity::kInfo, Scope::kGpu, Action::kIgnore},
+                       "the driver needs no recovery action any more"});
+  if (last_ == 0) return;
   charges.push_back(
       {recovery_verdict(last_), "the driver's recovery action is " + std::to_string(last_)});
 }

@@ -126,13 +126,14 @@ class ThermalRule {
 };
 
 // The driver's own verdict, obeyed once two readings agree. A value that ACRF does not know is
-// watched.
+// watched; none after another closes the case, for the driver may not print a line about it.
 class RecoveryActionRule {
  public:
   void look(const GpuSample& sample, std::int64_t now_s, Charges& charges);
 
  private:
   std::uint64_t last_ = 0;
+  bool asked_ = false;
 };
 
 // AMD and Intel: errors per block, bad pages, xGMI, a device that is wedged.

@@ -14,7 +14,7 @@ constexpr std::string_view kHeader = "acrf-gpu-rules 1";
 // What the driver itself says is over when the driver says so; what is counted may flicker.
 std::int64_t clear_after_s(std::string_view fault_class) {
   const bool drivers_word = fault_class == "gpu_lost" || fault_class == "gpu_reset_required" ||
-                            starts_with(fault_class, "recovery_");
+                            fault_class == "recovered" || starts_with(fault_class, "recovery_");
   return drivers_word ? 0 : kClearAfter_s;
 }
 
@@ -62,7 +62,8 @@ std::vector<GpuFinding> GpuRules::look(const std::string& source,
   for (std::size_t i = 0; i < charged.size(); ++i) {
     auto& [key, charges] = charged[i];
     excuse_shared_heat(charges, suffering, charged.size());
-    for (const auto& charge : charges) looks[i].held.push_back(charge.verdict);
+    for (const auto& charge : charges)
+      if (charge.verdict.action != Action::kIgnore) looks[i].held.push_back(charge.verdict);
     latch(key, gpus_.at(key), charges, now_s, findings);
   }
   look_for_missing(source, seen, now_s, findings);
@@ -118,10 +119,11 @@ void GpuRules::look_for_missing(const std::string& source, const std::set<std::s
       lost->second = now_s;
       continue;
     }
-    latch(key, gpu,
-          {{{"gpu_missing", Severity::kFatal, Scope::kGpu, Action::kDrain},
-            source + " does not list the GPU any more"}},
-          now_s, findings);
+    // DCGM may leave out a GPU that the driver still has.
+    const Verdict verdict =
+        source == "dcgm" ? Verdict{"gpu_missing", Severity::kWarning, Scope::kGpu, Action::kWatch}
+                         : Verdict{"gpu_missing", Severity::kFatal, Scope::kGpu, Action::kDrain};
+    latch(key, gpu, {{verdict, source + " does not list the GPU any more"}}, now_s, findings);
   }
 }
 

@@ -3,7 +3,8 @@
 //
 // A probe sends a sample as one JSON object whose keys are the names in reading_names(), next to
 // "vendor", "index", "uuid", "serial", "pci", "name", "lost", "reset_required", "suspended",
-// "xids" (numbers), "links" (objects with "link" and the names in link_reading_names()), "blocks"
+// "xids" (numbers), "links" (objects with "link", "remote" (its PCI address) and the names in
+// link_reading_names()), "blocks"
 // ({"name", "corrected", "uncorrected"}) and "incidents" ({"system", "failed", "code", "text"}).
 // A key that is absent is unknown: the library lacks the call, or the GPU does not support it.
 //
@@ -31,6 +32,7 @@ struct LinkSample {
   Reading recovery;
   Reading recovery_failed;
   Reading symbol_errors;
+  PciAddress remote = {};  // what is at the other end, a GPU or a switch; PciAddress{}: unknown
 
   bool operator==(const LinkSample&) const = default;
 };
@@ -106,7 +108,7 @@ struct GpuSample {
   Reading nvlink_replay;
   Reading nvlink_recovery;
   Reading fabric_state;     // NVML: 0 unsupported, 1 not started, 2 in progress, 3 completed
-  Reading fabric_status;    // NVML: its return code for the registration
+  Reading fabric_status;    // NVML: its return code for the registration; DCGM: 1 when it failed
   Reading fabric_degraded;  // 1: the health mask names a degradation
   Reading xgmi_error;       // AMD: 0 none, 1 one, 2 several since the last look
 

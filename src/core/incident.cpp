@@ -15,6 +15,7 @@ constexpr std::int64_t kEchoSeconds = 60;
 constexpr std::size_t kMostNotes = 64;  // companions, places and kinds that one burst remembers
 constexpr std::string_view kReasonPrefix = "ACRF: ";
 constexpr std::string_view kNode = "node";
+constexpr int kRecoveryXid = 154;
 
 std::string incident_id(const std::string& node, const Event& event) {
   const std::string observed = node + '\n' + event.boot_id + '\n' + event.source + '\n' +
@@ -56,9 +57,48 @@ bool is_same_program(const Event& a, const Event& b) {
   return a.xid == b.xid || (a.pid && a.pid == b.pid);
 }
 
+// AMD's and Intel's drivers name the GPU in some lines of a story, and not in others.
+bool is_of_same_driver(const Event& root, const Event& event) {
+  if (root.part != kNode && event.part != kNode) return false;
+  const auto driver = [](const Event& of) {
+    const auto& name = of.verdict.fault_class;
+    return starts_with(name, "amd_") || starts_with(name, "intel_") ? name.substr(0, name.find('_'))
+                                                                    : std::string();
+  };
+  return !driver(root).empty() && driver(root) == driver(event);
+}
+
+// The event, at the root's GPU if it names none itself.
+Event with_gpu_of(const Event& root, Event event) {
+  if (event.part != kNode || !root.part.empty() || !is_of_same_driver(root, event)) return event;
+  event.part.clear();
+  event.gpu = root.gpu;
+  event.gpu_uuid = root.gpu_uuid;
+  return event;
+}
+
+// A port says that an error came, the driver below it that it cannot help, the port that recovery
+// has failed.
+bool is_failed_recovery(const Event& root, const Event& event) {
+  return event.verdict.action == Action::kRebootNode && root.part.empty() != event.part.empty();
+}
+
+// The driver's own word on what a GPU needs: a line of the log, or NVML's field.
+bool is_drivers_word(const Event& event) {
+  return event.xid == kRecoveryXid || starts_with(event.verdict.fault_class, "recovery_");
+}
+
+// Once the node must be rebooted, the driver says so of each of its GPUs.
+bool asks_for_same_reboot(const Event& root, const Event& event) {
+  return is_drivers_word(event) && event.verdict.action == Action::kRebootNode &&
+         root.verdict.action == Action::kRebootNode;
+}
+
 bool is_related(const Event& root, const Event& event) {
   const auto a = family_of(root);
   const auto b = family_of(event);
+  if (is_of_same_driver(root, event) || asks_for_same_reboot(root, event)) return true;
+  if (a == Family::kBus && b == Family::kBus) return is_failed_recovery(root, event);
   if (a == Family::kProgram && b == Family::kProgram) return is_same_program(root, event);
   if (a == Family::kLost) return b == Family::kLink || b == Family::kBus;
   if (a == Family::kLink) return b == Family::kLost || b == Family::kLink;
@@ -69,6 +109,16 @@ bool is_related(const Event& root, const Event& event) {
 bool is_follower(const Event& event) { return event.verdict.fault_class == "teardown"; }
 
 bool is_recovery(const Event& event) { return event.verdict.fault_class == "recovered"; }
+
+// A burst may touch a place only because a program ran there, or a channel was torn down. What
+// takes that place out of service is no part of it.
+bool stands_alone(const Event& root, const Event& event) {
+  if (!evacuates(event.verdict) || event.part == kNode || place_of(event) == place_of(root))
+    return false;
+  const auto family = family_of(root);
+  const bool spreads = family == Family::kLost || family == Family::kLink || family == Family::kBus;
+  return !is_related(root, event) && !(spreads && is_drivers_word(event));
+}
 
 bool holds(const std::vector<std::string>& list, const std::string& item) {
   return std::find(list.begin(), list.end(), item) != list.end();
@@ -149,8 +199,9 @@ bool IncidentTracker::takes_in(const Burst& burst, const Event& event) const {
   const auto since = event.unix_s - burst.last_event_s;
   const bool same_fault = root.verdict.fault_class == event.verdict.fault_class;
   // Two faults of a node that name no device have nothing to do with each other.
-  const bool is_here =
-      event.part == kNode ? same_fault : holds(burst.incident.places, place_of(event));
+  const bool is_here = event.part == kNode ? same_fault
+                                           : holds(burst.incident.places, place_of(event)) &&
+                                                 !stands_alone(root, event);
   if (is_here && same_fault && is_sticky(root))
     return since <= kStickySeconds && since >= -kStickySeconds;
   if (is_here && is_recovery(event)) return true;
@@ -288,8 +339,9 @@ bool IncidentTracker::strengthen_root(Burst& burst, const Event& event) {
   auto& incident = burst.incident;
   auto& root = incident.root.verdict;
   // The driver's own word on what the GPU needs, or the same fault with more behind it.
-  const bool strengthens = (event.xid == 154 || label_of(event) == label_of(incident.root)) &&
-                           strength(event.verdict.action) > strength(root.action);
+  const bool strengthens =
+      (event.xid == kRecoveryXid || label_of(event) == label_of(incident.root)) &&
+      strength(event.verdict.action) > strength(root.action);
   // What takes the node out of service is never hidden behind something that does not, nor what
   // brings its jobs elsewhere at once behind something that can wait.
   const auto before = urgency_of(root);
@@ -308,7 +360,8 @@ bool IncidentTracker::strengthen_root(Burst& burst, const Event& event) {
 }
 
 std::optional<Change> IncidentTracker::observe(const Event& event) {
-  if (auto* burst = find_burst(event)) return join(*burst, event);
+  if (auto* burst = find_burst(event))
+    return join(*burst, with_gpu_of(burst->incident.root, event));
   if (is_follower(event) || is_recovery(event) || event.rank == 0 ||
       event.verdict.action == Action::kIgnore)
     return std::nullopt;

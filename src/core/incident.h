@@ -82,7 +82,8 @@ class IncidentTracker {
   // Takes the event into the burst it belongs to: events of one place less than 180 s apart, or,
   // for faults that come back for hours, of one class within three. Faults of NVLink and the bus
   // and a GPU that is lost belong together across places, as do the faults of one program on many
-  // GPUs. The earliest event of the highest rank is the root; what takes the node out of service
+  // GPUs; what takes a GPU out of service that a burst only touched opens an incident of its own.
+  // The earliest event of the highest rank is the root; what takes the node out of service
   // goes before what does not, and what does so at once before what waits for the jobs' end. An
   // incident whose handling has ended takes in only what follows within a minute, and none at all
   // if an admin has resumed the node: the node may be in service again, and the next event deserves

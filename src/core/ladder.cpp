@@ -197,6 +197,9 @@ LadderStep while_rebooting(const Case& sick, const PartView& view, const LadderL
 
 LadderStep while_testing(const Case& sick, const PartView& view, const LadderLimits& limits) {
   const bool late = view.now_s - sick.since_s > 2 * limits.test_s + kGrace_s;
+  // Nobody will hear of the old one again. The new one is tested from there.
+  if (is_replaced(sick, view) && view.program != ProgramState::kRunning)
+    return {CaseState::kDrained, Act::kNone, "the part was replaced"};
   if (view.fault == Sign::kPresent)
     return {CaseState::kDrained, Act::kNone, "the fault is still there"};
   switch (view.program) {
@@ -235,7 +238,8 @@ LadderStep on_probation(const Case& sick, const PartView& view, const LadderLimi
 
 LadderStep while_people_decide(const Case& sick, const PartView& view) {
   if (is_replaced(sick, view)) return {CaseState::kTesting, Act::kNone, "the part was replaced"};
-  const bool to_tell = sick.state == CaseState::kRma && !sick.program_started;
+  const bool to_tell =
+      sick.state == CaseState::kRma && (!sick.program_started || view.program_lost);
   return stay(sick, to_tell ? Act::kRunReplace : Act::kNone);
 }
 
@@ -311,7 +315,10 @@ void take_step(Case& sick, const LadderStep& step, const PartView& view) {
   if (view.hold == Hold::kOurs && sick.contained_s == 0) sick.contained_s = view.now_s;
   if (const auto remedy = begun_remedy(sick, step, view))
     sick.tried.push_back({*remedy, view.now_s});
-  if (is_program(step.act)) sick.program_started = true;
+  if (is_program(step.act)) {
+    sick.program_started = true;
+    sick.program_ended = false;
+  }
   if (step.state == sick.state) {
     if (step.act == Act::kReturn) sick.since_s = view.now_s;  // probation begins with the return
     return;
@@ -327,6 +334,7 @@ void take_step(Case& sick, const LadderStep& step, const PartView& view) {
   // The new part has to be tested, and has no past.
   if (step.state == CaseState::kTesting && is_replaced(sick, view)) {
     sick.gpu_uuid = view.gpu_in_place;
+    sick.asked = Action::kDrain;  // what the old one's fault asked for went with it
     sick.tried.clear();
     sick.faults_s.clear();
   }

@@ -73,6 +73,7 @@ struct Case {
   std::int64_t contained_s = 0;  // when the part was first seen kept from jobs in this state
   std::string boot_id;           // of the fault, then when the last remedy or test began
   bool program_started = false;  // the state's program; recorded before it runs
+  bool program_ended = true;     // and its end was seen: false when the daemon died meanwhile
   std::vector<TriedRemedy> tried;
   std::vector<std::int64_t> faults_s;  // bursts that belong to it, the first one first
   std::int64_t ended_s = 0;
@@ -101,6 +102,7 @@ struct PartView {
   bool complete = false;     // the node has all its GPUs
   std::string gpu_in_place;  // UUID of the GPU that answers where it was; empty: unknown
   ProgramState program = ProgramState::kNone;
+  bool program_lost = false;  // it ended with the daemon that ran it, or was never run
 };
 
 struct LadderLimits {

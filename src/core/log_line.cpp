@@ -237,7 +237,11 @@ void take_header(LogLine& line, bool has_time) {
 // What syslog daemons make of the same message many times.
 void take_repeats(LogLine& line) {
   auto rest = line.message;
-  if (take_prefix(rest, "last message repeated ")) {
+  constexpr std::string_view kLast = "last message repeated ";
+  // Such a line has no tag: behind a time, its first word is the host.
+  if (line.time_us && !starts_with(rest, kLast))
+    if (const auto host = rest.substr(rest.find(' ') + 1); starts_with(host, kLast)) rest = host;
+  if (take_prefix(rest, kLast)) {
     line.repeats_last = true;
     const auto count = take_unsigned(rest);
     line.repeats = count ? static_cast<int>(std::min<std::uint64_t>(*count, 1'000'000)) : 1;
@@ -283,6 +287,18 @@ LogLine parse_log_line(std::string_view text) {
   }
   take_repeats(line);
   return line;
+}
+
+std::string without_colours(std::string_view text) {
+  constexpr std::string_view kStart = "\x1b[";
+  std::string plain;
+  for (auto at = text.find(kStart); at != std::string_view::npos; at = text.find(kStart)) {
+    plain += text.substr(0, at);
+    text.remove_prefix(at + kStart.size());
+    const auto end = text.find_first_not_of("0123456789;");
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return plain += text;
 }
 
 }  // namespace acrf

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace acrf {
@@ -30,5 +31,8 @@ struct LogLine {
 
 // Never fails: a line without a header that is known is all message.
 LogLine parse_log_line(std::string_view text);
+
+// Without the colours that dmesg and journalctl give a terminal, and some logs keep.
+std::string without_colours(std::string_view text);
 
 }  // namespace acrf

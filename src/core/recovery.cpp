@@ -57,7 +57,12 @@ bool is_left_to_launcher(const Incident& incident, const JobView& job, const Job
 
 }  // namespace
 
-DrainStep plan_drain(const Incident& incident, const NodeView& node, bool controller_was_away,
+bool Memory::is_kept_by(const NodeView& node) const {
+  const auto& acted = node.token.acted;
+  return acted_unix_s != 0 && acted && acted->unix_s == acted_unix_s;
+}
+
+DrainStep plan_drain(const Incident& incident, const NodeView& node, const Memory& memory,
                      std::int64_t now_unix_s) {
   if (incident.quarantined_gpu) {
     const bool hidden =
@@ -68,15 +73,14 @@ DrainStep plan_drain(const Incident& incident, const NodeView& node, bool contro
   }
   if (incident.phase == Phase::kSeen) return DrainStep::kDrain;
   const bool other_controller =
-      controller_was_away || node.controller_started_unix_s >= incident.drained_unix_s;
-  const bool may_be_lost =
-      other_controller && now_unix_s - incident.drained_unix_s < kMayBeLostSeconds;
+      memory.controller_was_away || node.controller_started_unix_s >= incident.drained_unix_s;
+  const bool may_be_lost = other_controller && !memory.is_kept_by(node) &&
+                           now_unix_s - incident.drained_unix_s < kMayBeLostSeconds;
   return may_be_lost ? DrainStep::kDrain : DrainStep::kTakenOver;
 }
 
-std::optional<std::string> reason_to_give(const std::string& reason, const NodeView& node) {
-  if (!node.reason.empty() && !is_acrf_reason(node.reason)) return std::nullopt;
-  return reason;
+bool may_replace_reason(const std::string& present) {
+  return present.empty() || is_acrf_reason(present);
 }
 
 JobStep plan_job(const Incident& incident, const JobView& job) {

@@ -29,7 +29,8 @@ struct NodeView {
   bool busy = false;             // a job has some of it
   NodeToken token = {};          // ACRF's word in its comment
   bool down = false;
-  bool away = false;  // switched off or being rebooted by Slurm: its silence is nobody's fault
+  bool unheard = false;  // by slurmctld since it began: it can't be resumed yet
+  bool away = false;     // switched off or being rebooted by Slurm: its silence is nobody's fault
 };
 
 enum class DrainStep {
@@ -39,14 +40,24 @@ enum class DrainStep {
   kTakenOver,  // this incident had drained it and it no longer is: an admin ended the case
 };
 
+// What tells a drain that slurmctld has forgotten from one that an admin has ended.
+struct Memory {
+  // Since the drain was last seen in place, a call failed or hung, or another controller answers.
+  bool controller_was_away = false;
+  // The time in the node's mark of the act, which came with the drain in one update; 0: not seen.
+  std::int64_t acted_unix_s = 0;
+  bool is_kept_by(const NodeView& node) const;  // the mark, and so what came with it
+};
+
 // slurmctld writes its state some seconds after a change. A controller that started after the
-// drain, or a backup that took over since (`controller_was_away`), may have lost it, so a missing
-// drain then means "once more", for some minutes; otherwise it means "taken over".
-DrainStep plan_drain(const Incident& incident, const NodeView& node, bool controller_was_away,
+// drain, or a backup that took over since, may have lost it, so a missing drain then means "once
+// more", for some minutes, unless the mark of the act is there: then, and otherwise, it means
+// "taken over".
+DrainStep plan_drain(const Incident& incident, const NodeView& node, const Memory& memory,
                      std::int64_t now_unix_s);
 
-// The reason to give with a drain; none where the node's record holds somebody else's.
-std::optional<std::string> reason_to_give(const std::string& reason, const NodeView& node);
+// Whether a drain may replace the reason that the node's record holds: not somebody else's.
+bool may_replace_reason(const std::string& present);
 
 enum class JobState { kPending, kRunning, kSuspended, kFailed, kNodeFailed, kOther };
 

@@ -82,18 +82,27 @@ void obey_reset_words(LineVerdict& line, std::string_view text) {
   verdict.scope = Scope::kGpu;
 }
 
-const RecoveryRow* find_recovery(const Catalog& catalog, std::optional<int> value,
-                                 std::string_view text) {
-  for (const auto& row : catalog.recoveries())
-    if (value ? row.value == *value : equals_ignoring_case(row.text, text)) return &row;
-  return nullptr;
-}
-
 struct NewRecovery {
   std::optional<int> value;
   std::string_view text;  // between the brackets
   bool is_whole = false;  // the bracket closes
 };
+
+bool has_words(const RecoveryRow& row, const NewRecovery& change) {
+  return change.is_whole ? equals_ignoring_case(row.text, change.text)
+                         : starts_with(row.text, change.text);
+}
+
+// The row of the words; without one, a row of the value.
+const RecoveryRow* find_recovery(const Catalog& catalog, const NewRecovery& change) {
+  const RecoveryRow* of_value = nullptr;
+  for (const auto& row : catalog.recoveries()) {
+    if (change.value && row.value != *change.value) continue;
+    if (has_words(row, change)) return &row;
+    if (change.value && !of_value) of_value = &row;
+  }
+  return of_value;
+}
 
 // "... changed from 0x0 (None) to 0x4 (Drain and Reset)": what follows " to ".
 std::optional<NewRecovery> read_recovery(std::string_view detail) {
@@ -130,11 +139,9 @@ void judge_recovery(LineVerdict& line, std::string_view detail, const Catalog& c
     line.rank = 0;
     return;
   }
-  const auto* row = find_recovery(catalog, change->value, change->text);
+  const auto* row = find_recovery(catalog, *change);
   if (!row) return;
-  const bool agrees = change->is_whole ? equals_ignoring_case(row->text, change->text)
-                                       : starts_with(row->text, change->text);
-  if (!agrees) {
+  if (!has_words(*row, *change)) {
     verdict.fault_class = "inconsistent";
     return;
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// libdcgm without a GPU: health watches and policies answered from the state file. There is no host
-// engine, and a driver version that begins with "old" answers only what DCGM 3 knows. A GPU's
-// reading "dcgm_policy" is the conditions of a policy that somebody else has set.
+// libdcgm without a GPU: health watches, policies and fields answered from the state file. There is
+// no host engine, and a driver version that begins with "old" answers only what DCGM 3 knows. A
+// GPU's reading "dcgm_policy" is the conditions of a policy that somebody else has set, and
+// "nvlink_generation" 5 has its links counted as NVLink 5 does. ACRF_FAKE_DCGM_OLD leaves out the
+// functions of policies.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -56,13 +58,6 @@ struct Group {
 };
 std::map<acrf_dcgm_group_t, Group> groups;
 std::map<unsigned, acrf_dcgm_policy> policies;  // by GPU
-
-acrf_dcgm_policy policy_of(unsigned id, const Gpu& gpu) {
-  if (const auto found = policies.find(id); found != policies.end()) return found->second;
-  acrf_dcgm_policy policy = {};
-  policy.conditions = static_cast<unsigned>(gpu.reading("dcgm_policy"));
-  return policy;
-}
 
 std::uint64_t reading_of(const Gpu& gpu, unsigned condition) {
   switch (condition) {
@@ -131,6 +126,56 @@ acrf_dcgm_return check(Response& response) {
 
 }  // namespace
 
+namespace {
+
+const std::string* text_of(const Gpu& gpu, unsigned short field) {
+  switch (field) {
+    case ACRF_DCGM_FIELD_NAME: return &gpu.name;
+    case ACRF_DCGM_FIELD_SERIAL: return &gpu.serial;
+    case ACRF_DCGM_FIELD_UUID: return &gpu.uuid;
+    case ACRF_DCGM_FIELD_PCI_BUS_ID: return &gpu.pci;
+    default: return nullptr;
+  }
+}
+
+// Blank: this GPU does not count it.
+std::int64_t number_of(const Gpu& gpu, unsigned short field) {
+  const bool is_nvlink5 = gpu.reading("nvlink_generation", 4) == 5;
+  const auto count = [&](const char* name, bool of_nvlink5) {
+    return is_nvlink5 == of_nvlink5 ? static_cast<std::int64_t>(gpu.reading(name))
+                                    : ACRF_DCGM_BLANK + 2;
+  };
+  switch (field) {
+    case ACRF_DCGM_FIELD_FABRIC_MANAGER:
+      return static_cast<std::int64_t>(gpu.reading("dcgm_fabric_manager", 3));
+    case ACRF_DCGM_FIELD_NVLINK_CRC_FLIT: return count("nvlink_crc", false);
+    case ACRF_DCGM_FIELD_NVLINK_CRC_DATA: return count("nvlink_crc_data", false);
+    case ACRF_DCGM_FIELD_NVLINK_REPLAY: return count("nvlink_replay", false);
+    case ACRF_DCGM_FIELD_NVLINK_RECOVERY: return count("nvlink_recovery", false);
+    default: return count("nvlink_recovery", true);
+  }
+}
+
+bool knows_field(unsigned short field, bool old) {
+  switch (field) {
+    case ACRF_DCGM_FIELD_NAME:
+    case ACRF_DCGM_FIELD_SERIAL:
+    case ACRF_DCGM_FIELD_UUID:
+    case ACRF_DCGM_FIELD_PCI_BUS_ID:
+    case ACRF_DCGM_FIELD_FABRIC_MANAGER:
+    case ACRF_DCGM_FIELD_NVLINK_CRC_FLIT:
+    case ACRF_DCGM_FIELD_NVLINK_CRC_DATA:
+    case ACRF_DCGM_FIELD_NVLINK_REPLAY:
+    case ACRF_DCGM_FIELD_NVLINK_RECOVERY: return true;
+    case ACRF_DCGM_FIELD_NVLINK5_RECOVERY: return !old;
+    default: return false;
+  }
+}
+
+bool is_old(const acrf::fakegpu::State& state) { return state.driver.rfind("old", 0) == 0; }
+
+}  // namespace
+
 FAKE_DCGM_EXPORT acrf_dcgm_return dcgmInit(void) { return 0; }
 
 FAKE_DCGM_EXPORT acrf_dcgm_return dcgmConnect_v2(const char*, acrf_dcgm_connect_params*,
@@ -148,6 +193,18 @@ FAKE_DCGM_EXPORT acrf_dcgm_return dcgmStopEmbedded(acrf_dcgm_handle_t) {
   policies.clear();
   return 0;
 }
+
+#ifndef ACRF_FAKE_DCGM_OLD
+namespace {
+
+acrf_dcgm_policy policy_of(unsigned id, const Gpu& gpu) {
+  if (const auto found = policies.find(id); found != policies.end()) return found->second;
+  acrf_dcgm_policy policy = {};
+  policy.conditions = static_cast<unsigned>(gpu.reading("dcgm_policy"));
+  return policy;
+}
+
+}  // namespace
 
 FAKE_DCGM_EXPORT acrf_dcgm_return dcgmGroupCreate(acrf_dcgm_handle_t, int type, const char*,
                                                   acrf_dcgm_group_t* group) {
@@ -200,9 +257,11 @@ FAKE_DCGM_EXPORT acrf_dcgm_return dcgmPolicyRegister_v2(acrf_dcgm_handle_t, acrf
   return 0;
 }
 
+#endif
+
 FAKE_DCGM_EXPORT acrf_dcgm_return dcgmGetAllSupportedDevices(acrf_dcgm_handle_t, unsigned* gpus,
                                                              int* count) {
-  const auto* state = current_state();
+  const auto* state = acrf::fakegpu::look_at_state();
   if (!state) return kNoConnection;
   const auto listed = acrf::fakegpu::listed_gpus(*state);
   *count = static_cast<int>(std::min<std::size_t>(listed.size(), ACRF_DCGM_MAX_GPUS));
@@ -213,19 +272,24 @@ FAKE_DCGM_EXPORT acrf_dcgm_return dcgmGetAllSupportedDevices(acrf_dcgm_handle_t,
 FAKE_DCGM_EXPORT acrf_dcgm_return dcgmEntitiesGetLatestValues(
     acrf_dcgm_handle_t, acrf_dcgm_entity* entities, unsigned entity_count, unsigned short* fields,
     unsigned field_count, unsigned, acrf_dcgm_field_value* values) {
+  const auto* state = current_state();
+  if (!state) return kNoConnection;
   for (unsigned i = 0; i < entity_count * field_count; ++i) {
     const Gpu* gpu = find_gpu(entities[i / field_count].id);
-    if (!gpu) return kBadParameter;
-    const std::string* text = nullptr;
-    switch (fields[i % field_count]) {
-      case ACRF_DCGM_FIELD_NAME: text = &gpu->name; break;
-      case ACRF_DCGM_FIELD_SERIAL: text = &gpu->serial; break;
-      case ACRF_DCGM_FIELD_UUID: text = &gpu->uuid; break;
-      case ACRF_DCGM_FIELD_PCI_BUS_ID: text = &gpu->pci; break;
-      default: break;
+    const auto field = fields[i % field_count];
+    if (!gpu || !knows_field(field, is_old(*state))) return kBadParameter;
+    auto& value = values[i];
+    value.field = field;
+    value.status = 0;
+    if (const auto* text = text_of(*gpu, field)) {
+      value.type = 's';
+      std::snprintf(value.value.text, sizeof value.value.text, "%s", text->c_str());
+    } else if (gpu->supports("dcgmEntitiesGetLatestValues")) {
+      value.type = ACRF_DCGM_TYPE_INTEGER;
+      value.value.integer = number_of(*gpu, field);
+    } else {
+      value.status = kNotSupported;
     }
-    values[i].status = text ? 0 : kNotSupported;
-    if (text) std::snprintf(values[i].value.text, sizeof values[i].value.text, "%s", text->c_str());
   }
   return 0;
 }

@@ -101,6 +101,9 @@ Status inject(const Config& config, const Injection& injection) {
   }
   const auto path = expand_node(config.fake_gpu_state, injection.node);
   auto state = load_state(path);
+  if (!state && state.error().code == ErrorCode::kNotFound)
+    return Error{ErrorCode::kNotFound,
+                 "node " + injection.node + " has no fake GPUs: there is no " + path};
   if (!state) return state.error();
   if (injection.gpu >= state->gpus.size()) {
     return Error{ErrorCode::kInvalid,

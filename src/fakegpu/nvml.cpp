@@ -48,6 +48,20 @@ acrf_nvml_return copy_text(const std::string& from, char* to, unsigned length) {
   return ACRF_NVML_SUCCESS;
 }
 
+acrf_nvml_return copy_address(std::string_view text, acrf_nvml_pci_info* pci) {
+  const auto address = acrf::take_pci_address(text);
+  if (!pci || !address) return ACRF_NVML_ERROR_INVALID_ARGUMENT;
+  *pci = {};
+  pci->domain = address->domain;
+  pci->bus = address->bus;
+  pci->device = address->device;
+  std::snprintf(pci->bus_id_legacy, sizeof pci->bus_id_legacy, "%04X:%02X:%02X.0",
+                address->domain & 0xffff, address->bus, address->device);
+  std::snprintf(pci->bus_id, sizeof pci->bus_id, "%08X:%02X:%02X.0", address->domain, address->bus,
+                address->device);
+  return ACRF_NVML_SUCCESS;
+}
+
 acrf_nvml_return copy_field(acrf_nvml_device_t device, std::string Gpu::*field, char* to,
                             unsigned length) {
   const Gpu* gpu = nullptr;
@@ -90,7 +104,8 @@ std::size_t told_xids[256] = {};
   field.code = name ? ACRF_NVML_SUCCESS : ACRF_NVML_ERROR_NOT_SUPPORTED;
   if (!name) return;
   field.type = ACRF_NVML_VALUE_UNSIGNED_LONG_LONG;
-  field.value.unsigned_long_long = gpu.reading(name);
+  const bool memory = field.field == ACRF_NVML_FIELD_MEMORY_TEMPERATURE;
+  field.value.unsigned_long_long = gpu.reading(name, memory ? 40 : 0);
 }
 
 }  // namespace
@@ -161,19 +176,7 @@ FAKE_NVML_EXPORT acrf_nvml_return nvmlDeviceGetPciInfo_v3(acrf_nvml_device_t dev
                                                           acrf_nvml_pci_info* pci) {
   const Gpu* gpu = nullptr;
   const auto code = find_gpu(device, gpu);
-  if (code != ACRF_NVML_SUCCESS) return code;
-  std::string_view text = gpu->pci;
-  const auto address = acrf::take_pci_address(text);
-  if (!pci || !address) return ACRF_NVML_ERROR_INVALID_ARGUMENT;
-  *pci = {};
-  pci->domain = address->domain;
-  pci->bus = address->bus;
-  pci->device = address->device;
-  std::snprintf(pci->bus_id_legacy, sizeof pci->bus_id_legacy, "%04X:%02X:%02X.0",
-                address->domain & 0xffff, address->bus, address->device);
-  std::snprintf(pci->bus_id, sizeof pci->bus_id, "%08X:%02X:%02X.0", address->domain, address->bus,
-                address->device);
-  return ACRF_NVML_SUCCESS;
+  return code == ACRF_NVML_SUCCESS ? copy_address(gpu->pci, pci) : code;
 }
 
 FAKE_NVML_EXPORT acrf_nvml_return nvmlDeviceGetTemperature(acrf_nvml_device_t device,
@@ -296,6 +299,17 @@ FAKE_NVML_EXPORT acrf_nvml_return nvmlDeviceGetNvLinkState(acrf_nvml_device_t de
   const bool is_down = std::find(down.begin(), down.end(), link) != down.end();
   *state = is_down ? ACRF_NVML_DISABLED : ACRF_NVML_ENABLED;
   return ACRF_NVML_SUCCESS;
+}
+
+FAKE_NVML_EXPORT acrf_nvml_return nvmlDeviceGetNvLinkRemotePciInfo_v2(acrf_nvml_device_t device,
+                                                                      unsigned link,
+                                                                      acrf_nvml_pci_info* pci) {
+  const Gpu* gpu = nullptr;
+  const auto code = find_reading(device, __func__, gpu);
+  if (code != ACRF_NVML_SUCCESS) return code;
+  if (link >= gpu->links) return ACRF_NVML_ERROR_INVALID_ARGUMENT;
+  if (link >= gpu->link_ends.size()) return ACRF_NVML_ERROR_NOT_SUPPORTED;
+  return copy_address(gpu->link_ends[link], pci);
 }
 
 // All errors are the first link's.

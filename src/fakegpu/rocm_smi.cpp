@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// librocm_smi64 without an AMD GPU, answered from the state file.
+// librocm_smi64 without an AMD GPU, answered from the state file. ACRF_FAKE_RSMI_OLD lacks
+// functions, as an older library does.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -150,6 +151,7 @@ FAKE_RSMI_EXPORT acrf_rsmi_status rsmi_dev_ecc_count_get(uint32_t device, acrf_r
   return ACRF_RSMI_INVALID_ARGUMENTS;
 }
 
+#ifndef ACRF_FAKE_RSMI_OLD
 FAKE_RSMI_EXPORT acrf_rsmi_status rsmi_dev_xgmi_error_status(uint32_t device,
                                                              acrf_rsmi_xgmi_status* status) {
   return copy_reading(device, __func__, "xgmi_error", 0, 1, status);
@@ -178,3 +180,4 @@ FAKE_RSMI_EXPORT acrf_rsmi_status rsmi_dev_memory_reserved_pages_get(uint32_t de
                                        : ACRF_RSMI_PAGE_RESERVED};
   return ACRF_RSMI_SUCCESS;
 }
+#endif

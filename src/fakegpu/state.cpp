@@ -16,7 +16,8 @@ namespace acrf::fakegpu {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Gpu, uuid, serial, name, pci, lost, hang, vanished,
                                                 reset_required, mig, temperature_c, power_mw, links,
-                                                links_down, xids, not_supported, readings)
+                                                links_down, link_ends, xids, not_supported,
+                                                readings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(State, driver, gpus)
 
 bool Gpu::supports(std::string_view function) const {

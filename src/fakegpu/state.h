@@ -30,7 +30,8 @@ struct Gpu {
   unsigned power_mw = 71000;
   unsigned links = 18;
   std::vector<unsigned> links_down;
-  std::vector<unsigned> xids;              // since the node was made; a library tells new ones
+  std::vector<std::string> link_ends;  // PCI address at the other end of each link, as far as given
+  std::vector<unsigned> xids;          // since the node was made; a library tells new ones
   std::vector<std::string> not_supported;  // functions, by name; "*" is all about readings
   // What differs from a healthy GPU, by the names of core/gpu_sample.h; AMD and Intel blocks as
   // "umc_uncorrected".

@@ -116,6 +116,22 @@ std::vector<std::string> on_controller_host(const ClusterOptions& options, bool 
   return whole;
 }
 
+// Of its own user, who has few: for the kernel log, slurmd's spool and the records for a hub.
+constexpr unsigned kWatchesPerNode = 3;
+
+Status check_watches(const ClusterOptions& options) {
+  if (!options.healthd || options.cloud_nodes) return Done{};
+  const auto text = read_file("/proc/sys/fs/inotify/max_user_instances");
+  const auto most = text ? parse_unsigned(trim(*text)).value_or(0) : 0;  // 0: not known
+  const auto wanted = kWatchesPerNode * static_cast<unsigned>(options.nodes);
+  if (most == 0 || wanted <= most) return Done{};
+  return Error{ErrorCode::kUnavailable,
+               fmt::format("acrf-healthd on {} nodes takes {} inotify instances and this machine "
+                           "allows {}: raise the sysctl fs.inotify.max_user_instances, or take {} "
+                           "nodes at most",
+                           options.nodes, wanted, most, most / kWatchesPerNode)};
+}
+
 }  // namespace
 
 bool wait_until(const std::function<bool()>& condition, milliseconds limit, milliseconds pause) {
@@ -141,6 +157,7 @@ Result<std::unique_ptr<Cluster>> Cluster::start(ClusterOptions options) {
   if (!lock) return lock.error();
   if (const auto removed = remove_cluster(root); !removed) return removed.error();
   if (const auto checked = check_preconditions(root); !checked) return checked.error();
+  if (const auto checked = check_watches(options); !checked) return checked.error();
   if (const auto marked = write_file(root + "/" + kMarker, "", 0644); !marked)
     return marked.error();
   std::unique_ptr<Cluster> cluster(new Cluster(std::move(options), std::move(*lock)));
@@ -322,7 +339,17 @@ Status Cluster::start_healthd(const std::string& node) {
                                                         : options_.healthd_program;
   auto command = enter_node_network(options_, node);
   command.insert(command.end(), {program, "-N", node});
-  return space_->start("healthd-" + node, command, variables, path("log/healthd-" + node + ".log"));
+  const auto log = path("log/healthd-" + node + ".log");
+  const auto before = read_file(log);
+  lives_[node] = before ? before->size() : 0;
+  return space_->start("healthd-" + node, command, variables, log);
+}
+
+std::string Cluster::healthd_life(const std::string& node) const {
+  const auto log = read_file(path("log/healthd-" + node + ".log"));
+  const auto begin = lives_.find(node);
+  if (!log || begin == lives_.end() || begin->second > log->size()) return {};
+  return log->substr(begin->second);
 }
 
 Status Cluster::start_hub(int hub) {
@@ -363,21 +390,27 @@ Status Cluster::wait_for_nodes() {
     for (const auto state : split(trim(states.output), '\n')) idle += state == ready;
     return idle == options_.nodes;
   };
-  if (!wait_until(all_idle, std::chrono::seconds(60), milliseconds(50)))
-    return Error{ErrorCode::kUnavailable, "not all nodes became idle within 60 s"};
+  const std::chrono::seconds patience(60 + options_.nodes);
+  if (!wait_until(all_idle, patience, milliseconds(50)))
+    return Error{ErrorCode::kUnavailable,
+                 fmt::format("not all nodes became idle within {} s", patience.count())};
   if (options_.cloud_nodes) return wait_for_power_saving();
   if (!options_.healthd) return Done{};
   // healthd takes up the kernel log where it finds it, so nothing may be injected before.
+  std::string late, said;  // a node without one, and the last that it has said
   const auto all_watched = [&] {
     for (const auto& node : nodes()) {
       const auto log = read_file(path("log/healthd-" + node + ".log"));
-      if (!log || log->find("watches node " + node) == std::string::npos) return false;
+      if (log && log->find("watches node " + node) != std::string::npos) continue;
+      late = node;
+      said = log ? split(trim(*log), '\n').back() : "";
+      return false;
     }
     return true;
   };
-  if (!wait_until(all_watched, std::chrono::seconds(30)))
-    return Error{ErrorCode::kUnavailable, "not all acrf-healthd started"};
-  return Done{};
+  if (wait_until(all_watched, patience / 2)) return Done{};
+  return Error{ErrorCode::kUnavailable,
+               "acrf-healthd of " + late + " did not start" + (said.empty() ? "" : ": " + said)};
 }
 
 Status Cluster::signal(const std::string& daemon, int signal) {

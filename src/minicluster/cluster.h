@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +41,8 @@ class Cluster {
   Status start_backup();
   Status start_slurmd(const std::string& node);
   Status start_healthd(const std::string& node);
+  // What it has logged since it was started last: the log is one for all its lives.
+  std::string healthd_life(const std::string& node) const;
   // Hubs count from 1. Returns when it listens.
   Status start_hub(int hub = 1);
   std::string hub_url(int hub = 1) const;
@@ -88,6 +91,7 @@ class Cluster {
   Ports ports_;
   std::unique_ptr<ProcessSpace> space_;
   int init_pid_ = -1;
+  std::map<std::string, std::size_t> lives_;  // by node: how long healthd's log was at its start
   bool kept_ = false;
 };
 

@@ -59,5 +59,42 @@ TEST_F(AdminsWord, EndsTheCaseAtAnyStep) {
                 Not(HasSubstr("is back in service")));
 }
 
+// A controller that has just begun may have forgotten a drain, which then is made again. This one
+// has not: its record of the node has the mark that came with the drain.
+TEST_F(AdminsWord, IsNotTakenForAControllersForgetting) {
+  start(small());
+  inject("n1");
+  ASSERT_TRUE(healthd_says("n1", "closed: node drained"));
+  ASSERT_TRUE(cluster().restart_slurmctld().ok());
+  // 22.05 refuses it for a node that has not registered yet, and yet ends its drain.
+  ASSERT_TRUE(wait_until([&] {
+    cluster().run({"scontrol", "update", "NodeName=n1", "State=RESUME"});
+    return !node("n1").drained;
+  }));
+  EXPECT_TRUE(healthd_says("n1", "-> taken_over"));
+  EXPECT_FALSE(node("n1").drained);
+}
+
+// The mark does not vouch for a drain when a later change of the comment has brought it along: read
+// from a controller that knew the drain, written to one that does not.
+TEST_F(AdminsWord, IsNotSeenInAMarkThatWasCarriedOver) {
+  auto options = holding();
+  options.acrf_conf = "HeatTime=1\nPowerCap=80\nPowerCapProgram=/bin/true\nTestProgram=none\n";
+  start(options);
+  ASSERT_TRUE(healthd_knows_its_gpus("n1"));
+  inject("n1");
+  ASSERT_TRUE(healthd_says("n1", "closed: node drained"));
+  hold("note", "n1");
+  inject_fault("n1", {"--gpu", "3", "--fault", "hot"});
+  ASSERT_TRUE(is_held("note", "n1"));  // with the comment of a drained node
+  ASSERT_TRUE(cluster().kill("slurmctld").ok());
+  for (const char* file : {"node_state", "node_state.old"})
+    std::filesystem::remove(cluster().path("state/") + file);
+  ASSERT_TRUE(cluster().start_slurmctld().ok());
+  ASSERT_FALSE(node("n1").drained);
+  let_go("note", "n1");
+  EXPECT_TRUE(wait_until([&] { return node("n1").drained; })) << record("n1");
+}
+
 }  // namespace
 }  // namespace acrf::minicluster

@@ -63,7 +63,7 @@ std::string ChaosBooks::see_return(const std::string& name, Node& node, double a
     return fmt::format("{} is back in service after a passed test", name);
   }
   if (may_be_lost(node.drained_s)) {
-    node.owes_drain = true;
+    node.owes_drain = node.fault_s > node.proof_s;  // a drain for silence need not come again
     return fmt::format("{}'s drain was lost with slurmctld", name);
   }
   wrongs_.push_back(fmt::format("{} is back in service without a passed test", name));

@@ -37,7 +37,7 @@ class ChaosBooks {
     double proof_s = kNever;
     double drained_s = kNever;  // first look of the present drain
     bool drained = false;
-    bool owes_drain = false;  // a drain that a killed slurmctld may have lost has to come again
+    bool owes_drain = false;  // for a fault; lost with a slurmctld, it has to come again
     double returned_s = kNever;
   };
   // The last fault, of either kind.

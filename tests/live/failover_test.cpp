@@ -9,7 +9,7 @@
 #include "common/checkpoint_dir.h"
 #include "common/file.h"
 #include "core/text.h"
-#include "live_cluster.h"
+#include "locked_ranks.h"
 
 namespace acrf::minicluster {
 namespace {
@@ -194,6 +194,33 @@ TEST_F(Failover, ASignalReachesTheProgram) {
   ASSERT_TRUE(cluster().run({"scancel", "--batch", "--signal=USR1", id}).ok());
   EXPECT_TRUE(wait_until([&] { return text_of(output()).find("caught") != std::string::npos; }))
       << text_of(output());
+}
+
+class SickLauncher : public LockedRanks, public testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Launcher, SickLauncher, testing::Values("STOP", "KILL"),
+                         [](const auto& signal) {
+                           return std::string(signal.param) == "STOP" ? "Hangs" : "IsDead";
+                         });
+
+TEST_P(SickLauncher, IsWaitedForNoLongerThanItsJobCanBear) {
+  start(small());
+  const auto id = submit_launched({"-N3", "--acrf-spares=1"});
+  ASSERT_TRUE(wait_until([&] { return lines_in("began") == 2; })) << text_of(output());
+  ASSERT_TRUE(wait_until([&] {
+    return cluster().run({"squeue", "-h", "-j", id, "-o", "%k"}).output.find("can-lose=1") !=
+           std::string::npos;
+  }));
+  ASSERT_TRUE(upset_launcher(GetParam()));
+  const auto broken = node_of_last_rank();
+  inject(broken);
+  ASSERT_TRUE(runs_again(id, 1)) << job(id).state;
+  ASSERT_TRUE(wait_until([&] { return lines_in("began") == 4; }, std::chrono::seconds(60)))
+      << text_of(output());
+  EXPECT_THAT(job(id).nodes, Not(Contains(broken)));
+  EXPECT_TRUE(completes(id)) << job(id).state << text_of(output());
+  EXPECT_EQ(job(id).restarts, 1);
+  EXPECT_EQ(lines_in("began"), 4U);
+  EXPECT_EQ(twice(), "") << "a rank of the first run was still there";
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "fakegpu/state.h"
@@ -12,6 +13,7 @@
 namespace acrf::minicluster {
 namespace {
 
+namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
@@ -77,6 +79,33 @@ TEST_F(Heat, AHotGpuGetsLessPowerUntilItIsCoolAlsoThroughARestart) {
   EXPECT_TRUE(wait_until([&] { return record("n1").find("hot=") == std::string::npos; }));
   EXPECT_TRUE(wait_until([&] { return audit("n1").find("set to 700") != std::string::npos; }));
   EXPECT_THAT(audit("n1"), AllOf(HasSubstr("power_cap"), HasSubstr("power_restore")));
+}
+
+TEST_F(Heat, AControllerThatDiesMeanwhileCostsNeitherTheCapNorItsEnd) {
+  auto options = hot_cluster("PowerCap=80\n");
+  options.healthd_preload = holding().healthd_preload;
+  options.slurm_conf += "MessageTimeout=2\n";
+  start(options);
+  ASSERT_TRUE(healthd_knows_its_gpus("n1"));
+  hold("run.cap", "n1");
+  inject_fault("n1", {"--fault", "hot"});
+  ASSERT_TRUE(is_held("run.cap", "n1")) << log("n1");
+  ASSERT_TRUE(cluster().kill("slurmctld").ok());
+  let_go("run.cap", "n1");
+  ASSERT_TRUE(limit_becomes("n1", 560)) << log("n1");
+  hold("run.cap", "n1");
+  inject_fault("n1", {"--repair"});
+  ASSERT_TRUE(cluster().start_slurmctld().ok());
+  fs::remove(root_ + "/run/held.run.cap.n1");
+  ASSERT_TRUE(is_held("run.cap", "n1")) << log("n1");
+  ASSERT_TRUE(cluster().kill("slurmctld").ok());
+  let_go("run.cap", "n1");
+  ASSERT_TRUE(limit_becomes("n1", 700)) << log("n1");
+  ASSERT_TRUE(cluster().start_slurmctld().ok());
+  EXPECT_TRUE(wait_until([&] { return record("n1").find("hot=") == std::string::npos; }));
+  EXPECT_FALSE(node("n1").drained);
+  const auto runs = text_of(programs() + "/arguments");
+  EXPECT_EQ(std::count(runs.begin(), runs.end(), '\n'), 2) << runs;
 }
 
 TEST_F(Heat, PeopleHaveALimitBackWithOneCommand) {

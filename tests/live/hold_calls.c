@@ -5,8 +5,9 @@
  * name may be followed by ".NODE": then only that node's daemon (ACRF_HOLD_NODE) is held. One that is
  * held says so by a file "held.STEP.NODE".
  *
- * Steps: slurm_requeue; slurm_update_node, and by what it does: claim, drain, quarantine, resume, note (any
- * other change of the comment); run.PROGRAM, before one of the site's programs is started.
+ * Steps: slurm_requeue; slurm_signal_job; slurm_update_node, and by what it does: claim, drain, down,
+ * not_responding, quarantine, resume, note (any other change of the comment); run.PROGRAM, before one of
+ * the site's programs is started.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -42,6 +43,10 @@ static const char *step_of(const update_node_msg_t *msg)
 		return "drain";
 	if (msg->node_state == NODE_RESUME)
 		return "resume";
+	if (msg->node_state == NODE_STATE_DOWN)
+		return "down";
+	if (msg->node_state == NODE_STATE_NO_RESPOND)
+		return "not_responding";
 	if (msg->comment && strstr(msg->comment, "claim="))
 		return "claim";
 	if (msg->comment && strstr(msg->comment, "gpus="))
@@ -55,6 +60,14 @@ __attribute__((visibility("default"))) int slurm_requeue(uint32_t job_id, uint32
 
 	hold("slurm_requeue");
 	return real(job_id, flags);
+}
+
+__attribute__((visibility("default"))) int slurm_signal_job(uint32_t job_id, uint16_t signal)
+{
+	int (*real)(uint32_t, uint16_t) = dlsym(RTLD_NEXT, "slurm_signal_job");
+
+	hold("slurm_signal_job");
+	return real(job_id, signal);
 }
 
 __attribute__((visibility("default"))) int slurm_update_node(update_node_msg_t *msg)

@@ -120,5 +120,43 @@ TEST_F(LastCheckpointLive, ADaemonThatIsRestartedMeanwhileGoesOnWaitingAndDoesNo
   EXPECT_THAT(life(id), HasSubstr("no checkpoint within 5 s"));
 }
 
+TEST_F(LastCheckpointLive, AControllerThatDiesBeforeTheJobIsAskedCostsItsCheckpointNothing) {
+  auto options = holding();
+  options.slurm_conf += "MessageTimeout=2\n";
+  options.acrf_conf = "LastCheckpointTime=600\n";
+  start(options);
+  const auto id = submit({});
+  ASSERT_TRUE(job_state_is_saved());
+  const auto broken = job(id).nodes.front();
+  hold("slurm_signal_job", broken);
+  inject_fault(broken, {"--fault", "remap-failure"});
+  ASSERT_TRUE(is_held("slurm_signal_job", broken));
+  ASSERT_TRUE(cluster().kill("slurmctld").ok());
+  let_go("slurm_signal_job", broken);
+  ASSERT_TRUE(healthd_says(broken, "trying again"));
+  ASSERT_TRUE(cluster().start_slurmctld().ok());
+  ASSERT_TRUE(begins_again()) << job(id).state << " " << text_of(output());
+  EXPECT_EQ(began(1), checkpoints() + "/step-2\n");
+  EXPECT_EQ(times_asked(), 1U);
+  EXPECT_EQ(job(id).restarts, 1);
+}
+
+// It has noted that it asks, and does not know whether it did.
+TEST_F(LastCheckpointLive, ADaemonThatDiesBeforeTheJobIsAskedDoesNotAskItTwice) {
+  start(holding());
+  const auto id = submit({"--acrf-last-checkpoint=5s"});
+  const auto broken = job(id).nodes.front();
+  hold("slurm_signal_job", broken);
+  inject_fault(broken, {"--fault", "remap-failure"});
+  ASSERT_TRUE(is_held("slurm_signal_job", broken));
+  ASSERT_TRUE(cluster().kill("healthd-" + broken).ok());
+  let_go("slurm_signal_job", broken);
+  ASSERT_TRUE(cluster().start_healthd(broken).ok());
+  ASSERT_TRUE(begins_again()) << job(id).state << " " << text_of(output());
+  EXPECT_EQ(began(1), checkpoints() + "/step-1\n");
+  EXPECT_EQ(times_asked(), 0U);
+  EXPECT_EQ(job(id).restarts, 1);
+}
+
 }  // namespace
 }  // namespace acrf::minicluster

@@ -128,13 +128,9 @@ bool LiveCluster::healthd_says(const std::string& node, const std::string& text)
   });
 }
 
-// In its present life: the log is one for all of them.
 bool LiveCluster::healthd_knows_its_gpus(const std::string& node) {
-  return wait_until([&] {
-    const auto text = text_of(root_ + "/log/healthd-" + node + ".log");
-    const auto life = text.rfind(" watches node ");
-    return life != std::string::npos && text.find("nvml: ", life) != std::string::npos;
-  });
+  return wait_until(
+      [&] { return cluster().healthd_life(node).find("nvml: ") != std::string::npos; });
 }
 
 ClusterOptions LiveCluster::holding() const {
@@ -184,6 +180,17 @@ void LiveCluster::inject_fault(const std::string& node, const std::vector<std::s
   command.insert(command.end(), fault.begin(), fault.end());
   const auto done = cluster().run(command);
   ASSERT_TRUE(done.ok()) << done.errors;
+}
+
+void LiveCluster::reboot_node(const std::string& node, int boot) {
+  ASSERT_TRUE(cluster().kill("healthd-" + node).ok());
+  const auto directory = root_ + "/nodes/" + node + "/root/proc/sys/kernel/random";
+  fs::create_directories(directory);
+  ASSERT_TRUE(write_file(directory + "/boot_id", "boot " + std::to_string(boot) + "\n").ok());
+  ASSERT_TRUE(cluster().start_healthd(node).ok());
+  // A log in a file is read from its end after a boot.
+  ASSERT_TRUE(wait_until(
+      [&] { return cluster().healthd_life(node).find(" watches node ") != std::string::npos; }));
 }
 
 }  // namespace acrf::minicluster

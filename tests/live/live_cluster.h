@@ -54,6 +54,8 @@ class LiveCluster : public testing::Test {
   // A command for such a script: what `acrf inject --repair` does to the node.
   std::string cure(const std::string& node) const;
   void inject_fault(const std::string& node, const std::vector<std::string>& fault);
+  // What a reboot is to the daemon: it ends, and begins with another boot id.
+  void reboot_node(const std::string& node, int boot);
   std::string programs() const { return root_ + "-programs"; }
 
   std::string root_;

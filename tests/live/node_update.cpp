@@ -30,7 +30,7 @@ int act(SlurmClient& slurm, const std::string& node, const std::string& fault_cl
   wanted.wish = {node, fault_class};
   wanted.slurm_directory = slurm_directory();
   wanted.act = [&](const SlurmClient::ChangeToken& change) {
-    return slurm.drain(node, reason_for(fault_class), change);
+    return slurm.drain(node, reason_for(fault_class), SlurmClient::OthersReason::kStays, change);
   };
   wanted.pause = [](int milliseconds) {
     std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
@@ -51,10 +51,11 @@ int run(int argc, char** argv) {
   if (!fleet) return fail(fleet.error());
   Status done = Error{ErrorCode::kInvalid, "act, drain, resume or left"};
   if (verb == "drain")
-    done = slurm.drain(node, reason_for(fault_class),
+    done = slurm.drain(node, reason_for(fault_class), SlurmClient::OthersReason::kStays,
                        [&](NodeToken& token) { set_acted(token, fault_class, fleet->now_unix_s); });
   if (verb == "resume")
-    done = slurm.resume(node, [](NodeToken& token) { token.health.probation = true; });
+    done = slurm.resume(node, fleet->find(node)->reason,
+                        [](NodeToken& token) { token.health.probation = true; });
   if (verb == "left")
     done = slurm.say_not_responding(node, [&](NodeToken& token) {
       add_left(token, static_cast<std::uint32_t>(std::stoul(fault_class)));

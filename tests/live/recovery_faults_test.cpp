@@ -11,7 +11,7 @@
 #include "build_paths.h"
 #include "common/file.h"
 #include "core/text.h"
-#include "live_cluster.h"
+#include "locked_ranks.h"
 #include "minicluster/node_processes.h"
 
 namespace acrf::minicluster {
@@ -19,70 +19,61 @@ namespace {
 
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
+using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-class RecoveryFaults : public LiveCluster {
- protected:
-  // Two ranks that each hold a lock while they live, say where they begin, and go on for ever.
-  std::string submit_ranks(const std::vector<std::string>& options = {}) {
-    const auto rank = root_ + "/rank";
-    EXPECT_TRUE(write_file(rank,
-                           "#!/bin/bash\ncd " + root_ +
-                               "\nexec 9>lock-$SLURM_PROCID\n"
-                               "flock -n 9 || echo rank $SLURM_PROCID >>twice\n"
-                               "echo $SLURM_PROCID $SLURMD_NODENAME $SLURM_JOB_GPUS "
-                               ">>began-${SLURM_RESTART_COUNT:-0}\n"
-                               "while :; do sleep 0.1 9>&-; done\n",
-                           0755)
-                    .ok());
-    std::vector<std::string> command = {"sbatch", "--parsable", "--output=" + output()};
-    command.insert(command.end(), {"-N2", "--ntasks-per-node=1", "--gpus-per-node=8"});
-    command.insert(command.end(), {"--acrf-policy=requeue"});
-    command.insert(command.end(), options.begin(), options.end());
-    command.push_back("--wrap=srun " + rank);
-    const auto submitted = cluster().run(command);
-    EXPECT_TRUE(submitted.ok()) << submitted.errors;
-    return std::string(trim(submitted.output));
-  }
+class RecoveryFaults : public LockedRanks {};
 
-  std::size_t lines_in(const std::string& file) {
-    const auto text = text_of(root_ + "/" + file);
-    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-  }
-
-  // Both ranks of the restart of this number are at work.
-  bool began(int restart) {
-    return wait_until([&] { return lines_in("began-" + std::to_string(restart)) == 2; },
-                      std::chrono::seconds(60));
-  }
-
-  void admin(std::vector<std::string> words) {
-    words.insert(words.begin(), "scontrol");
-    const auto done = cluster().run(words);
-    EXPECT_TRUE(done.ok()) << done.errors;
-  }
-
-  bool node_says(const std::string& name, const std::string& text) {
-    return wait_until([&] {
-      return cluster().run({"scontrol", "show", "node", name}).output.find(text) !=
-             std::string::npos;
-    });
-  }
-
-  bool controller_says(const std::string& text) {
-    return wait_until([&] {
-      return text_of(cluster().path("log/slurmctld.log")).find(text) != std::string::npos;
-    });
-  }
-};
-
-TEST_F(RecoveryFaults, AJobLeavesANodeWhoseSlurmdHangs) {
+// An srun or a slurmstepd of the last run may speak of its step when the next run is at work.
+TEST_F(RecoveryFaults, WhatIsSaidOfAStepOfTheLastRunDoesNotConcernTheNext) {
   start(small());
   const auto id = submit_ranks();
   ASSERT_TRUE(began(0)) << text_of(output());
-  const auto broken = job(id).nodes.back();
+  inject(job(id).nodes.back());
+  ASSERT_TRUE(began(1)) << job(id).state << " " << text_of(output());
+  EXPECT_EQ(text_of(root_ + "/step-0"), "0\n");
+  EXPECT_EQ(text_of(root_ + "/step-1"), "1\n");
+  cluster().run({"scancel", "--signal=KILL", id + ".0"});
+  EXPECT_THAT(cluster().run({"squeue", "-h", "-s", "-j", id, "-o", "%i"}).output,
+              HasSubstr(id + ".1"));
+}
+
+// The first node has the job's script too, the last one only a rank.
+class HungSlurmd : public RecoveryFaults, public testing::WithParamInterface<bool> {
+ protected:
+  std::string broken_node(const std::string& id) {
+    return GetParam() ? job(id).nodes.front() : job(id).nodes.back();
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Nodes, HungSlurmd, testing::Bool(),
+                         [](const auto& node) { return node.param ? "OfTheScript" : "OfARank"; });
+
+TEST_P(HungSlurmd, LosesItsJobToOthersWithNothingOfItLeft) {
+  auto options = small();
+  options.acrf_conf = "PeerSilence=1\nSlurmdSilence=2\nTestProgram=/bin/true\n";
+  start(options);
+  const auto id = submit_ranks();
+  ASSERT_TRUE(began(0)) << text_of(output());
+  const auto frozen = broken_node(id);
+  ASSERT_TRUE(cluster().signal("slurmd-" + frozen, SIGSTOP).ok());
+  ASSERT_TRUE(began(1)) << job(id).state << " " << text_of(output());
+  EXPECT_EQ(text_of(root_ + "/twice"), "") << "the old rank was still there";
+  EXPECT_THAT(job(id).nodes, Not(Contains(frozen)));
+  EXPECT_THAT(record(frozen), AllOf(HasSubstr("DRAIN"), HasSubstr("NOT_RESPONDING"),
+                                    HasSubstr("ACRF: slurmd_hung node drain [" + frozen)));
+  ASSERT_TRUE(cluster().signal("slurmd-" + frozen, SIGCONT).ok());
+  EXPECT_TRUE(healthd_says(frozen, "is back in service, on probation"));
+  EXPECT_EQ(job(id).state, "RUNNING");
+  EXPECT_EQ(job(id).restarts, 1);
+}
+
+TEST_P(HungSlurmd, IsLeftByTheJobOfABrokenGpu) {
+  start(small());
+  const auto id = submit_ranks();
+  ASSERT_TRUE(began(0)) << text_of(output());
+  const auto broken = broken_node(id);
   ASSERT_TRUE(cluster().signal("slurmd-" + broken, SIGSTOP).ok());
   inject(broken);
   ASSERT_TRUE(began(1)) << job(id).state << " " << text_of(output());
@@ -99,6 +90,40 @@ TEST_F(RecoveryFaults, AJobLeavesANodeWhoseSlurmdHangs) {
   ASSERT_TRUE(healthd_says(broken, "closed: node drained"));
   EXPECT_EQ(job(id).state, "RUNNING");
   EXPECT_EQ(job(id).restarts, 1);
+}
+
+// The slurmstepds of many nodes report along a tree, with the first node at its root. Those below a
+// node that is gone would try for a minute to reach it, and those above wait a minute for it.
+class ReportTree : public RecoveryFaults {
+ protected:
+  std::string submit_many() {
+    auto options = small();
+    options.nodes = 9;
+    options.acrf_conf = "PeerSilence=1\n";
+    start(options);
+    for (const auto& name : cluster().nodes()) EXPECT_TRUE(healthd_says(name, "hears all "));
+    const auto id = submit_ranks({"-N8"});
+    EXPECT_TRUE(began(0, 8)) << text_of(output());
+    return id;
+  }
+  void expect_soon_back(const std::string& id) {
+    EXPECT_TRUE(began(1, 8, std::chrono::seconds(40))) << job(id).state << text_of(output());
+    EXPECT_EQ(text_of(root_ + "/twice"), "") << "an old rank was still there";
+  }
+};
+
+TEST_F(ReportTree, IsNotWaitedForWhenItsRootHangs) {
+  const auto id = submit_many();
+  const auto broken = job(id).nodes.front();
+  ASSERT_TRUE(cluster().signal("slurmd-" + broken, SIGSTOP).ok());
+  inject(broken);
+  expect_soon_back(id);
+}
+
+TEST_F(ReportTree, IsNotWaitedForWhenOneOfItsNodesDies) {
+  const auto id = submit_many();
+  ASSERT_TRUE(signal_node(root_, job(id).nodes.back(), SIGKILL).ok());
+  expect_soon_back(id);
 }
 
 // slurmctld's own word is not enough: the node may live, and still be ending the old run.

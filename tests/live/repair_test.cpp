@@ -6,6 +6,7 @@
 
 #include "common/file.h"
 #include "core/text.h"
+#include "fakegpu/state.h"
 #include "live_cluster.h"
 
 namespace acrf::minicluster {
@@ -24,19 +25,18 @@ class RepairLive : public LiveCluster {
     return options;
   }
 
-  // What a reboot is to the daemon: it ends, and begins with another boot id.
-  void reboot_node(const std::string& node, int boot) {
-    ASSERT_TRUE(cluster().kill("healthd-" + node).ok());
-    const auto directory = root_ + "/nodes/" + node + "/root/proc/sys/kernel/random";
-    std::filesystem::create_directories(directory);
-    ASSERT_TRUE(write_file(directory + "/boot_id", "boot " + std::to_string(boot) + "\n").ok());
-    const auto last_life = [&] {
-      return text_of(root_ + "/log/healthd-" + node + ".log").rfind(" watches node ");
-    };
-    const auto before = last_life();
-    ASSERT_TRUE(cluster().start_healthd(node).ok());
-    // A log in a file is read from its end after a boot.
-    ASSERT_TRUE(wait_until([&] { return last_life() != before; }));
+  // People put another GPU in the first one's place, for which the node is off.
+  void swap_gpu(const std::string& node, int boot) {
+    const auto file = root_ + "/nodes/" + node + "/gpus.json";
+    auto state = fakegpu::load_state(file);
+    ASSERT_TRUE(state.ok());
+    fakegpu::replace(state->gpus[0]);
+    ASSERT_TRUE(fakegpu::save_state(file, *state).ok());
+    reboot_node(node, boot);
+  }
+  std::string uuid_of_first(const std::string& node) {
+    const auto state = fakegpu::load_state(root_ + "/nodes/" + node + "/gpus.json");
+    return state ? state->gpus[0].uuid : "";
   }
   bool shows(const std::string& node, const std::string& text) {
     return wait_until([&] { return record(node).find(text) != std::string::npos; });
@@ -112,6 +112,64 @@ TEST_F(RepairLive, ANodeComesBackAfterARebootAndAPassedTest) {
   ASSERT_TRUE(healthd_says("n1", "is back in service, on probation"));
   EXPECT_TRUE(wait_until([&] { return !node("n1").drained; }));
   EXPECT_THAT(record("n1"), HasSubstr("probation"));
+}
+
+// Where only the GPU is hidden, the mark in the node's comment is the verdict that jobs meet.
+TEST_F(RepairLive, ANewGpuInPlaceOfACondemnedOneServesAfterATestAndNotBefore) {
+  const auto test = program("test", "touch " + programs() + "/testing\nwhile [ ! -e " + programs() +
+                                        "/go ]; do sleep 0.05; done\n");
+  const auto reset = program("reset", cure("\"$1\""));
+  start(with("GpuQuarantine=on\nProbationTime=3\nResetProgram=" + reset + "\nTestProgram=" + test +
+             "\n"));
+  ASSERT_TRUE(healthd_knows_its_gpus("n1"));
+  const auto old = uuid_of_first("n1");
+  inject_fault("n1", {"--fault", "remap-failure"});
+  ASSERT_TRUE(shows("n1", "acrf:gpus=0"));
+  ASSERT_TRUE(healthd_says("n1", "drained -> rma: nothing short of a replacement"));
+  swap_gpu("n1", 1);
+  const auto fresh = uuid_of_first("n1");
+  ASSERT_NE(fresh, old);
+  ASSERT_TRUE(healthd_says("n1", "rma -> testing: the part was replaced"));
+  ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(programs() + "/testing"); }));
+  EXPECT_THAT(record("n1"), HasSubstr("acrf:gpus=0")) << "nobody has tested it";
+  ASSERT_TRUE(write_file(programs() + "/go", "").ok());
+  ASSERT_TRUE(healthd_says("n1", "(" + fresh + ") is back in service, on probation"));
+  EXPECT_THAT(record("n1"), AllOf(Not(HasSubstr("gpus=")), Not(HasSubstr("DRAIN"))));
+  // What was tried on the old one is not held against it.
+  inject_fault("n1", {"--fault", "reset-required"});
+  EXPECT_TRUE(healthd_says("n1", "(" + fresh + "): drained -> resetting: a reset may cure it"));
+}
+
+TEST_F(RepairLive, ANewGpuThatFailsItsTestDoesNotServe) {
+  const auto test = program("test", "touch " + programs() + "/tested\nexit 1\n");
+  start(with("ResetProgram=none\nTestProgram=" + test + "\n"));
+  ASSERT_TRUE(healthd_knows_its_gpus("n1"));
+  inject_fault("n1", {"--fault", "remap-failure"});
+  ASSERT_TRUE(healthd_says("n1", "drained -> rma: nothing short of a replacement"));
+  swap_gpu("n1", 1);
+  ASSERT_TRUE(healthd_says("n1", "testing -> drained: the test failed"));
+  EXPECT_TRUE(std::filesystem::exists(programs() + "/tested"));
+  EXPECT_THAT(text_of(root_ + "/log/healthd-n1.log"), Not(HasSubstr("back in service")));
+  EXPECT_TRUE(node("n1").drained);
+}
+
+TEST_F(RepairLive, ACondemnedGpuThatIsSilentAboutItsFaultStaysOut) {
+  const auto test = program("test", "touch " + programs() + "/tested\n");
+  start(with("ProbationTime=3\nTestProgram=" + test + "\n"));
+  ASSERT_TRUE(healthd_knows_its_gpus("n1"));
+  inject_fault("n1", {"--fault", "remap-failure"});
+  ASSERT_TRUE(healthd_says("n1", "drained -> rma: nothing short of a replacement"));
+  inject_fault("n1", {"--repair"});
+  reboot_node("n1", 1);
+  ASSERT_TRUE(wait_until([&] {
+    return cluster().healthd_life("n1").find("is rma; taken up again") != std::string::npos;
+  }));
+  ASSERT_TRUE(healthd_knows_its_gpus("n1"));
+  EXPECT_TRUE(node("n1").drained);
+  EXPECT_FALSE(std::filesystem::exists(programs() + "/tested"));
+  // A swap is what ends it.
+  swap_gpu("n1", 2);
+  EXPECT_TRUE(healthd_says("n1", "is back in service, on probation"));
 }
 
 TEST_F(RepairLive, NothingReturnsWithoutATestAndAnAdminsResumeEndsTheCase) {

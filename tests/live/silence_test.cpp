@@ -62,19 +62,6 @@ TEST_F(SilenceLive, ANodeThatDiesWholeLosesItsJobToOthersAndComesBackWhenItLives
   EXPECT_TRUE(wait_until([&] { return !node(lost).drained; })) << state(lost);
 }
 
-TEST_F(SilenceLive, AFrozenSlurmdLosesItsJobToOthersAndItsNodeComesBackWhenItGoesOn) {
-  start(watchful());
-  const auto id = train();
-  const auto frozen = job(id).nodes.back();
-  ASSERT_TRUE(cluster().signal("slurmd-" + frozen, SIGSTOP).ok());
-  ASSERT_TRUE(runs_again(id, 1)) << logs();
-  EXPECT_THAT(job(id).nodes, Not(Contains(frozen)));
-  EXPECT_THAT(state(frozen), AllOf(HasSubstr("DOWN"), HasSubstr("DRAIN"),
-                                   HasSubstr("ACRF: slurmd_hung node drain [" + frozen)));
-  ASSERT_TRUE(cluster().signal("slurmd-" + frozen, SIGCONT).ok());
-  EXPECT_TRUE(healthd_says(frozen, "is back in service, on probation"));
-}
-
 TEST_F(SilenceLive, ADeadDaemonAloneIsToldAndDrainsNothing) {
   start(watchful());
   wait_for_watchers();

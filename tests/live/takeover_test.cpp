@@ -2,16 +2,19 @@
 // Two controllers: the first is killed while ACRF is at work, the backup takes over. What was done
 // is there afterwards, what was not is done, and nothing twice.
 #include <gmock/gmock.h>
+#include <signal.h>
 
 #include <filesystem>
 
 #include "common/file.h"
 #include "core/text.h"
-#include "live_cluster.h"
+#include "locked_ranks.h"
+#include "minicluster/node_processes.h"
 
 namespace acrf::minicluster {
 namespace {
 
+using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::AllOf;
 using testing::Contains;
@@ -22,7 +25,7 @@ using testing::StartsWith;
 // What people are promised.
 constexpr seconds kAfterTakeover{30};
 
-class Takeover : public LiveCluster {
+class Takeover : public LockedRanks {
  protected:
   ClusterOptions pair(const std::string& acrf_conf = "") {
     auto options = holding();
@@ -40,6 +43,15 @@ class Takeover : public LiveCluster {
         ++count;
       return count >= times;
     });
+  }
+  void expect_restarted_once(const std::string& id, const std::string& broken) {
+    ASSERT_TRUE(runs_again(id, 1, kAfterTakeover)) << job(id).state << " " << record(broken);
+    ASSERT_TRUE(began(1)) << text_of(output());
+    EXPECT_TRUE(began_from(1, 7)) << text_of(root_ + "/from-1");
+    EXPECT_THAT(job(id).nodes, Not(Contains(broken)));
+    EXPECT_TRUE(completes(id)) << job(id).state;
+    EXPECT_EQ(job(id).restarts, 1);
+    EXPECT_EQ(twice(), "");
   }
   bool first_is_in_control() {
     return wait_until([&] {
@@ -111,6 +123,65 @@ TEST_F(Takeover, InTheMiddleOfARepair) {
   ASSERT_TRUE(healthd_says("n1", "probation -> healthy"));
   EXPECT_THAT(record("n1"), AllOf(Not(HasSubstr("gpus=")), Not(HasSubstr("probation"))));
   EXPECT_EQ(text_of(programs() + "/runs"), "run\n");
+}
+
+// The backup has not heard of the drain, and gets a comment that was read with it.
+TEST_F(Takeover, AJobStillLeavesANodeWhoseSlurmdHangs) {
+  auto options = pair();
+  options.slurm_conf += "MessageTimeout=2\n";
+  start(options);
+  const auto id = submit_with_checkpoints();
+  ASSERT_TRUE(began(0)) << text_of(output());
+  ASSERT_TRUE(job_state_is_saved());
+  const auto broken = job(id).nodes.back();
+  hold("not_responding", broken);
+  ASSERT_TRUE(cluster().signal("slurmd-" + broken, SIGSTOP).ok());
+  inject(broken);
+  ASSERT_TRUE(is_held("not_responding", broken)) << record(broken);
+  ASSERT_TRUE(cluster().kill("slurmctld").ok());
+  let_go("not_responding", broken);
+  ASSERT_TRUE(backup_is_in_control());
+  expect_restarted_once(id, broken);
+  EXPECT_TRUE(node(broken).drained);
+  EXPECT_THAT(node(broken).reason, StartsWith("ACRF: gpu_lost ")) << "not taken for an admin's";
+  ASSERT_TRUE(cluster().signal("slurmd-" + broken, SIGCONT).ok());
+}
+
+TEST_F(Takeover, AJobStillLeavesANodeThatIsLost) {
+  start(pair("PeerSilence=1\n"));
+  for (const auto& name : cluster().nodes()) ASSERT_TRUE(healthd_says(name, "hears all "));
+  const auto id = submit_with_checkpoints();
+  ASSERT_TRUE(began(0)) << text_of(output());
+  ASSERT_TRUE(job_state_is_saved());
+  const auto lost = job(id).nodes.back();
+  hold("down");
+  ASSERT_TRUE(signal_node(root_, lost, SIGKILL).ok());
+  ASSERT_TRUE(node_says(lost, "DRAIN")) << record(lost);
+  ASSERT_TRUE(cluster().kill("slurmctld").ok());
+  let_go("down");
+  ASSERT_TRUE(backup_is_in_control());
+  expect_restarted_once(id, lost);
+  EXPECT_THAT(record(lost), AllOf(HasSubstr("DRAIN"), HasSubstr("ACRF: node_lost node drain [")));
+}
+
+// Inside its allocation, or by a requeue when its launcher could not be told in time.
+TEST_F(Takeover, AJobOfTheLauncherThatLosesANodeMeanwhileGoesOnWithoutIt) {
+  start(pair());
+  const auto id = submit_launched({"-N3", "--acrf-spares=1"});
+  ASSERT_TRUE(wait_until([&] { return lines_in("began") == 2; })) << text_of(output());
+  ASSERT_TRUE(job_state_is_saved());
+  const auto broken = node_of_last_rank();
+  inject(broken);
+  ASSERT_TRUE(wait_until([&] { return node(broken).drained; }, seconds(30), milliseconds(5)));
+  ASSERT_TRUE(cluster().kill("slurmctld").ok());
+  ASSERT_TRUE(backup_is_in_control());
+  ASSERT_TRUE(wait_until([&] { return lines_in("began") >= 4; }, seconds(60))) << text_of(output());
+  EXPECT_TRUE(completes(id)) << job(id).state << text_of(output());
+  EXPECT_LE(job(id).restarts, 1);
+  const auto text = text_of(root_ + "/began");
+  EXPECT_THAT(text.substr(text.rfind('\n', text.rfind('\n', text.size() - 2) - 1)),
+              Not(HasSubstr(" " + broken + " ")));
+  EXPECT_EQ(twice(), "");
 }
 
 }  // namespace

@@ -154,20 +154,30 @@ class Bench {
     return back(job, restart + 1, fault);
   }
 
+  // Of one node alone, sinfo tells what it had when all were last looked at.
+  std::string state_of(const std::string& node) {
+    const auto all = cluster_.run({"sinfo", "-h", "-N", "-o", "%N %T"}).output;
+    for (const auto line : split(all, '\n'))
+      if (line.starts_with(node + " ")) return std::string(trim(line.substr(node.size())));
+    return "";
+  }
+
   // The node that was killed is started again, and put back into service by hand.
   Status revive() {
     if (dead_.empty()) return Done{};
     const auto node = std::exchange(dead_, "");
     if (const auto started = cluster_.start_slurmd(node); !started) return started;
     if (const auto started = cluster_.start_healthd(node); !started) return started;
+    std::string state;
     const bool serves = wait_until(
         [&] {
           cluster_.run({"scontrol", "update", "NodeName=" + node, "State=RESUME"});
-          return trim(cluster_.run({"sinfo", "-h", "-n", node, "-o", "%T"}).output) == "idle";
+          state = state_of(node);
+          return state == "idle";
         },
         kPatience, milliseconds(200));
     if (serves) return Done{};
-    return Error{ErrorCode::kUnavailable, "node " + node + " does not come back"};
+    return Error{ErrorCode::kUnavailable, "node " + node + " does not come back: " + state};
   }
 
   Cluster& cluster_;

@@ -13,7 +13,7 @@ TEST(Catalog, TheBuiltInTablesAreWhole) {
   EXPECT_EQ(catalog->sxids().size(), 263u);
   EXPECT_EQ(catalog->nvlink_bits().size(), 42u);
   EXPECT_GE(catalog->nvlink5().size(), 95u);
-  EXPECT_EQ(catalog->recoveries().size(), 6u);
+  EXPECT_EQ(catalog->recoveries().size(), 8u);
   EXPECT_FALSE(catalog->version().empty());
 }
 

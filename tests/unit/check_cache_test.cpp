@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "common/file.h"
+#include "common/verdict_file.h"
 #include "temporary_directory.h"
 
 namespace acrf {
@@ -19,7 +20,7 @@ class CheckCacheFile : public testing::Test {
     return read_check_cache(path_, boot, now_ms);
   }
   TemporaryDirectory directory_;
-  std::string path_ = check_cache_path(directory_.path());
+  std::string path_ = verdict_path(directory_.path());
   CheckCache cache_{path_, "boot-a"};
   const NodeVerdict ok_{CheckStatus::kOk, "HEALTHY", "no findings"};
   const NodeVerdict bad_{CheckStatus::kCritical, "XID_CRITICAL_79", "gpu_lost 0000:1a:00: gone"};

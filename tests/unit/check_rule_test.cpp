@@ -73,7 +73,6 @@ TEST(CheckHistory, TwoCriticalResultsOfThreeAct) {
   EXPECT_EQ(found[0].verdict.fault_class, "check_disk");
   EXPECT_EQ(found[0].verdict.action, Action::kDrain);
   EXPECT_TRUE(found[0].verdict.at_job_end);
-  EXPECT_TRUE(is_site_check(found[0].verdict.fault_class));
   EXPECT_EQ(found[0].evidence, "bad");
 }
 

@@ -37,6 +37,15 @@ TEST(Config, ReadsSlurmsSyntax) {
   EXPECT_EQ(config->line_of.at("Mode"), 3);
 }
 
+TEST(Config, ALineThatGoesOnAtTheEndOfTheFileCounts) {
+  const auto config = parse_config("Policy=p MaxRequeues=3\nMode=enforce \\", "acrf.conf");
+  ASSERT_TRUE(config.ok()) << config.error().sentence;
+  EXPECT_EQ(config->mode, Mode::kEnforce);
+  const auto twice = parse_config("Policy=p MaxRequeues=3 \\\\", "acrf.conf");
+  ASSERT_TRUE(twice.ok()) << twice.error().sentence;
+  EXPECT_EQ(twice->policies.size(), 1u);
+}
+
 TEST(Config, NodeNameGoesIntoPaths) { EXPECT_EQ(expand_node("/x/%n/y%%n%", "n7"), "/x/n7/y%n%"); }
 
 TEST(Config, EverySettingCanBeShownAndReadBack) {

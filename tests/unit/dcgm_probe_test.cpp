@@ -3,6 +3,7 @@
 #include "probe_fixture.h"
 
 #include "build_paths.h"
+#include "core/gpu_rules.h"
 
 namespace acrf {
 namespace {
@@ -57,6 +58,27 @@ TEST_P(DcgmProbe, TellsAPolicysViolationsOnceAndOfTheirGpu) {
   for (const auto& gpu : samples_of(probe)) EXPECT_TRUE(gpu.incidents.empty());
 }
 
+TEST_P(DcgmProbe, TellsWhatItCountsOfLinksAndFabric) {
+  state_.driver = GetParam();
+  state_.gpus[1].readings = {{"nvlink_crc", 5},
+                             {"nvlink_crc_data", 2},
+                             {"nvlink_replay", 3},
+                             {"nvlink_recovery", 1},
+                             {"dcgm_fabric_manager", 4}};
+  save();
+  auto probe = make_probe();
+  const auto samples = samples_of(probe);
+  ASSERT_EQ(samples.size(), 4u);
+  EXPECT_EQ(samples[0].nvlink_crc, 0);
+  EXPECT_EQ(samples[0].fabric_state, 3);
+  EXPECT_EQ(samples[0].fabric_status, 0);
+  EXPECT_EQ(samples[1].nvlink_crc, 7);
+  EXPECT_EQ(samples[1].nvlink_replay, 3);
+  EXPECT_EQ(samples[1].nvlink_recovery, 1);
+  EXPECT_EQ(samples[1].fabric_state, 3);
+  EXPECT_EQ(samples[1].fabric_status, 1);
+}
+
 INSTANTIATE_TEST_SUITE_P(OfVersions4And3, DcgmProbe, testing::Values("550.90.07", "old 450.51"),
                          [](const auto& param) { return param.index == 0 ? "New" : "Old"; });
 
@@ -85,6 +107,90 @@ TEST_F(DcgmProbe, GpusWithoutPoliciesStillHaveTheirHealthWatches) {
   const auto samples = samples_of(probe);
   ASSERT_EQ(samples.size(), 4u);
   EXPECT_EQ(samples[2].incidents.size(), 1u);
+}
+
+// NVML has no sum of them.
+TEST_F(DcgmProbe, RecoveriesOfNvlink5AreAFinding) {
+  GpuRules rules;
+  for (auto& gpu : state_.gpus) gpu.readings["nvlink_generation"] = 5;
+  save();
+  auto probe = make_probe();
+  const auto samples = samples_of(probe);
+  ASSERT_EQ(samples.size(), 4u);
+  EXPECT_EQ(samples[2].nvlink_recovery, 0);
+  EXPECT_FALSE(samples[2].nvlink_crc || samples[2].nvlink_replay) << "blank is unknown";
+  EXPECT_TRUE(rules.look("dcgm", samples, 1000).empty());
+  std::vector<GpuFinding> findings;
+  for (std::int64_t now_s = 1060; now_s <= 1180; now_s += 60) {
+    ++state_.gpus[2].readings["nvlink_recovery"];
+    save();
+    for (auto& finding : rules.look("dcgm", samples_of(probe), now_s)) findings.push_back(finding);
+  }
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].verdict.fault_class, "nvlink_errors");
+  EXPECT_EQ(findings[0].gpu_uuid, state_.gpus[2].uuid);
+}
+
+TEST_F(DcgmProbe, AFabricManagerThatFailsIsAFindingAndOneThatIsNotKnownIsNone) {
+  GpuRules rules;
+  auto probe = make_probe();
+  EXPECT_TRUE(rules.look("dcgm", samples_of(probe), 1000).empty());
+  state_.gpus[0].readings["dcgm_fabric_manager"] = 6;  // DCGM's "NVML is too old"
+  state_.gpus[1].readings["dcgm_fabric_manager"] = 4;
+  save();
+  EXPECT_TRUE(rules.look("dcgm", samples_of(probe), 1010).empty());
+  const auto samples = samples_of(probe);
+  EXPECT_FALSE(samples[0].fabric_state);
+  const auto findings = rules.look("dcgm", samples, 1041);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].verdict.fault_class, "fabric_degraded");
+  EXPECT_EQ(findings[0].gpu_uuid, state_.gpus[1].uuid);
+}
+
+TEST_F(DcgmProbe, FieldsThatAreNotSupportedAreUnknown) {
+  state_.gpus[0].not_supported = {"dcgmEntitiesGetLatestValues"};
+  save();
+  auto probe = make_probe();
+  const auto samples = samples_of(probe);
+  ASSERT_EQ(samples.size(), 4u);
+  for (const auto& name : reading_names()) EXPECT_FALSE(samples[0].*name.field) << name.key;
+  EXPECT_EQ(samples[1].nvlink_crc, 0);
+}
+
+TEST_F(DcgmProbe, ALibraryWithoutPoliciesStillHasItsHealthWatches) {
+  state_.gpus[2].readings = {{"remap_failure", 1}, {"nvlink_replay", 4}};
+  save();
+  auto probe = make_probe(ACRF_FAKE_DCGM_OLD);
+  const auto samples = samples_of(probe);
+  ASSERT_EQ(samples.size(), 4u);
+  EXPECT_EQ(samples[2].incidents.size(), 1u);
+  EXPECT_EQ(samples[2].nvlink_replay, 4);
+}
+
+TEST_F(DcgmProbe, ALibraryOfAnotherKindIsUnknownNotHealthy) {
+  auto probe = make_probe("libc.so.6");
+  const auto samples = parse_samples(ask(probe).value());
+  ASSERT_FALSE(samples.ok());
+  EXPECT_EQ(samples.error().sentence, "libc.so.6 lacks the functions of DCGM 3 or 4");
+}
+
+TEST_F(DcgmProbe, AGpuThatVanishesLeavesTheOthersTheirNames) {
+  GpuRules rules;
+  auto probe = make_probe();
+  rules.look("dcgm", samples_of(probe), 1000);
+  state_.gpus[1].vanished = true;
+  state_.gpus[3].readings = {{"remap_failure", 1}};
+  save();
+  const auto samples = samples_of(probe);
+  ASSERT_EQ(samples.size(), 3u);
+  EXPECT_EQ(samples[1].uuid, state_.gpus[2].uuid);
+  EXPECT_EQ(samples[2].incidents.size(), 1u);
+  EXPECT_EQ(rules.look("dcgm", samples, 1001).size(), 1u);  // the remap alone
+  const auto findings = rules.look("dcgm", samples_of(probe), 1032);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].verdict.fault_class, "gpu_missing");
+  EXPECT_EQ(findings[0].verdict.action, Action::kWatch) << "a second opinion";
+  EXPECT_EQ(findings[0].gpu_uuid, state_.gpus[1].uuid);
 }
 
 TEST_F(DcgmProbe, AHealthCheckThatFailsIsUnknownNotHealthy) {

@@ -369,7 +369,25 @@ TEST_F(GpuRulesTest, TheDriversRecoveryActionIsObeyedAtTheSecondReading) {
     EXPECT_EQ(look().size(), 1u) << value;
     EXPECT_EQ(action(), act) << value;
   }
+}
+
+// The driver may print no line about it.
+TEST_F(GpuRulesTest, ARecoveryActionThatIsOverClosesTheCaseAtTheSecondReading) {
+  for (int round = 0; round < 2; ++round) {
+    gpu().recovery_action = 1;
+    look();
+    EXPECT_THAT(look(), ElementsAre("recovery_reset"));
+    gpu().recovery_action = 0;
+    EXPECT_THAT(look(), IsEmpty());
+    EXPECT_THAT(look(), ElementsAre("recovered"));
+    EXPECT_EQ(action(), Action::kIgnore);
+    EXPECT_THAT(look(), IsEmpty());
+  }
+  gpu().recovery_action = 6;  // nobody knows what it asked for
+  look();
+  look();
   gpu().recovery_action = 0;
+  look();
   EXPECT_THAT(look(), IsEmpty());
 }
 

@@ -2,11 +2,27 @@
 // From a fault in the stand-in library to the event that healthd gets.
 #include "sources/gpu_watch.h"
 
+#include <filesystem>
+
 #include "build_paths.h"
+#include "common/file.h"
+#include "core/text.h"
 #include "probe_fixture.h"
 
 namespace acrf {
 namespace {
+
+int living_children() {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const auto stat = read_file(entry.path() / "stat");
+    const auto close = stat ? stat->rfind(") ") : std::string::npos;
+    if (close == std::string::npos) continue;
+    const auto fields = split(std::string_view(*stat).substr(close + 2), ' ');
+    count += fields[0] != "Z" && fields[1] == std::to_string(::getpid());
+  }
+  return count;
+}
 
 class GpuWatchTest : public ProbeFixture {
  protected:
@@ -55,6 +71,16 @@ TEST_F(GpuWatchTest, ALostGpuBecomesAnEventAtTheSecondSample) {
   EXPECT_EQ(events[0].source, "nvml");
   EXPECT_EQ(events[0].boot_id, "boot1");
   EXPECT_TRUE(sample().empty());
+}
+
+TEST_F(GpuWatchTest, WhoRestsHoldsNoGpuAndLooksAgainAfterIt) {
+  EXPECT_TRUE(sample().empty());
+  EXPECT_EQ(living_children(), 1);
+  watch_->rest(now());
+  EXPECT_EQ(living_children(), 0);
+  state_.gpus[1].readings["remap_failure"] = 1;
+  save();
+  EXPECT_EQ(sample().size(), 1u);
 }
 
 TEST_F(GpuWatchTest, WhatWasToldSurvivesARestart) {

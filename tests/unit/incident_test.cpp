@@ -38,6 +38,21 @@ TEST(Incident, OtherGpusAreTheirOwn) {
   EXPECT_TRUE(tracker.observe(lost_gpu("2", 1000, 0x2b)));
 }
 
+// NVML's field says it of every GPU, one after the other.
+TEST(Incident, ARebootThatTheDriverWantsIsOneForAllGpus) {
+  IncidentTracker tracker("n1");
+  const auto reboot = [](const std::string& discriminator, std::uint8_t bus) {
+    auto event = lost_gpu(discriminator, 1000, bus);
+    event.verdict = {"recovery_reboot", Severity::kCritical, Scope::kNode, Action::kRebootNode};
+    return event;
+  };
+  EXPECT_TRUE(tracker.observe(reboot("1", 0x1a)));
+  EXPECT_FALSE(tracker.observe(reboot("2", 0x2b)));
+  auto reset = reboot("3", 0x3c);
+  reset.verdict = {"recovery_reset", Severity::kCritical, Scope::kGpu, Action::kResetGpu};
+  EXPECT_TRUE(tracker.observe(reset));
+}
+
 // gres.conf against the bus says that one is missing, but not which.
 Event missing_gpu(std::int64_t at) {
   auto event = lost_gpu("count", at);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -25,6 +26,7 @@ constexpr char kUse[] = R"({"problem":"","uses":[{"job":7,"user":1000,"since":10
 class JobWatchTest : public testing::Test {
  protected:
   void SetUp() override {
+    ::signal(SIGPIPE, SIG_IGN);  // as the daemon does
     config_.state_dir = directory_.path();
     config_.node_root = directory_.path("root");
   }

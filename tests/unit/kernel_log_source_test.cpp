@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <vector>
 
 #include "common/file.h"
+#include "core/classify.h"
 #include "temporary_directory.h"
 
 namespace acrf {
@@ -259,6 +262,84 @@ TEST(KernelLog, AnEmptyJournalIsCalm) {
   EXPECT_FALSE((*journal)->read([](const KernelRecord&) {}));
   EXPECT_EQ((*journal)->place(), "");
   EXPECT_GE((*journal)->poll_fd(), 0);
+}
+
+// A journal as journald writes it, by the program that takes journals over from other machines.
+class KernelJournal : public testing::Test {
+ protected:
+  static constexpr char kWriter[] = "/usr/lib/systemd/systemd-journal-remote";
+  static constexpr char kBoot[] = "0123456789abcdef0123456789abcdef";
+
+  void SetUp() override {
+    if (::access(kWriter, X_OK) != 0) GTEST_SKIP() << "systemd-journal-remote is not installed";
+  }
+
+  static std::string entry(int number, const std::string& message,
+                           const std::string& facility = "0", const std::string& boot = kBoot,
+                           const std::string& transport = "kernel") {
+    std::string size;
+    for (std::size_t left = message.size(), i = 0; i < 8; ++i, left >>= 8)
+      size += static_cast<char>(left & 0xff);
+    const auto time = std::to_string(100'000 + number);
+    return "__REALTIME_TIMESTAMP=1794900788" + time + "\n__MONOTONIC_TIMESTAMP=" + time +
+           "\n_BOOT_ID=" + boot + "\n_TRANSPORT=" + transport + "\nSYSLOG_FACILITY=" + facility +
+           "\n_SOURCE_MONOTONIC_TIMESTAMP=" + time + "\nMESSAGE\n" + size + message + "\n\n";
+  }
+
+  void write(const std::string& entries) {
+    directory_.write("export", entries);
+    const auto command = std::string(kWriter) + " --output=" + directory_.path("journal") +
+                         "/kernel.journal " + directory_.path("export") + " >/dev/null 2>&1";
+    std::filesystem::create_directories(directory_.path("journal"));
+    ASSERT_EQ(std::system(command.c_str()), 0);
+  }
+
+  struct Read {
+    std::vector<std::string> messages;
+    std::string place;
+  };
+  Read read(const SavedPlace& place) {
+    auto journal = read_kernel_journal(directory_.path("journal"), kBoot, place);
+    if (!journal) return {{journal.error().sentence}, ""};
+    Read all;
+    while ((*journal)->read([&](const KernelRecord& record) {
+      all.messages.push_back((record.from_kernel ? "" : "user: ") + std::string(record.message));
+    })) {
+    }
+    all.place = (*journal)->place();
+    return all;
+  }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(KernelJournal, GivesTheKernelsRecordsOfThisBootAndSaysWhoWroteThem) {
+  write(entry(1, "of another boot", "0", "fedcba9876543210fedcba9876543210") + entry(2, "one") +
+        entry(3, "written to the log by a user", "1") +
+        entry(4, "of a program", "0", kBoot, "syslog") + entry(5, "two"));
+  EXPECT_EQ(read({"", true}).messages,
+            (std::vector<std::string>{"one", "user: written to the log by a user", "two"}));
+  EXPECT_TRUE(read({}).messages.empty()) << "what was there before the first start is history";
+}
+
+TEST_F(KernelJournal, ARestartNeitherRepeatsNorMisses) {
+  write(entry(1, "one") + entry(2, "two"));
+  const auto before = read({"", true});
+  EXPECT_TRUE(read({before.place, false}).messages.empty());
+  write(entry(3, "three"));
+  EXPECT_EQ(read({before.place, false}).messages, std::vector<std::string>{"three"});
+}
+
+// /dev/kmsg gives such a record as one line too.
+TEST_F(KernelJournal, ARecordOfSeveralLinesIsNotCutOff) {
+  write(entry(1,
+              "NVRM: The NVIDIA GPU 0000:18:00.0\nNVRM: (PCI ID: 10de:2901) installed in this "
+              "system has\nNVRM: fallen off the bus and is not responding to commands."));
+  const auto messages = read({"", true}).messages;
+  ASSERT_EQ(messages.size(), 1u);
+  const auto verdict = classify_line(messages[0]);
+  EXPECT_EQ(verdict.verdict.action, Action::kRebootNode);
+  EXPECT_EQ(verdict.rank, 100);
 }
 
 TEST(KernelLog, AMissingFileIsAClearError) {

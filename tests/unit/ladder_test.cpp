@@ -284,8 +284,23 @@ TEST(Ladder, AReplacedGpuIsTestedAndHasNoPast) {
     EXPECT_EQ(sick.state, CaseState::kTesting) << name_of(state);
     EXPECT_EQ(sick.gpu_uuid, "GPU-new");
     EXPECT_TRUE(sick.tried.empty());
+    EXPECT_EQ(sick.asked, Action::kDrain);
     EXPECT_EQ(step_of(sick, view).act, Act::kRunTest);
   }
+}
+
+// By the time its new part is seen, a node that was off for it has mostly been called rebooted.
+TEST(Ladder, APartThatIsReplacedBeforeItsTestIsTestedItself) {
+  auto sick = sick_gpu(CaseState::kTesting);
+  auto view = calm();
+  view.gpu_in_place = "GPU-new";
+  view.program = ProgramState::kRunning;
+  EXPECT_EQ(after(sick, view), CaseState::kTesting);  // one program at a time
+  view.program = ProgramState::kNone;
+  for (int i = 0; i < 2; ++i) take_step(sick, step_of(sick, view), view);
+  EXPECT_EQ(sick.state, CaseState::kTesting);
+  EXPECT_EQ(sick.gpu_uuid, "GPU-new");
+  EXPECT_EQ(step_of(sick, view).act, Act::kRunTest);
 }
 
 TEST(Ladder, TheReplacementIsAskedForOnce) {
@@ -294,6 +309,17 @@ TEST(Ladder, TheReplacementIsAskedForOnce) {
   EXPECT_EQ(step.act, Act::kRunReplace);
   take_step(sick, step, calm());
   EXPECT_EQ(step_of(sick, calm()).act, Act::kNone);
+}
+
+TEST(Ladder, TheReplacementIsAskedForAgainWhenWhoAskedWasKilled) {
+  auto sick = sick_gpu(CaseState::kRma);
+  take_step(sick, step_of(sick, calm()), calm());
+  EXPECT_FALSE(sick.program_ended);
+  auto view = calm();
+  view.program_lost = true;
+  EXPECT_EQ(step_of(sick, view).act, Act::kRunReplace);
+  sick.state = CaseState::kAttended;
+  EXPECT_EQ(step_of(sick, view).act, Act::kNone);
 }
 
 }  // namespace

@@ -85,13 +85,40 @@ TEST_F(LevelZeroProbe, ANewHardwareErrorIsAFindingAndAProgramsIsWatched) {
   EXPECT_EQ(findings[1].verdict.fault_class, "ras_uncorrectable");
 }
 
-TEST_F(LevelZeroProbe, ACallThatHangsHasAPlace) {
+TEST_F(LevelZeroProbe, CountersThatWrapOrStartAgainAreNoFindings) {
+  GpuRules rules;
+  state_.gpus[0].readings = {{"cache_uncorrected", UINT32_MAX}};
+  state_.gpus[1].readings = {{"compute_uncorrected", UINT64_MAX}, {"cache_corrected", UINT64_MAX}};
+  save();
+  auto probe = make_probe();
+  EXPECT_TRUE(rules.look("level-zero", samples_of(probe), 1000).empty());
+  state_.gpus[0].readings = {{"cache_uncorrected", 3}};
+  state_.gpus[1].readings = {};
+  save();
+  EXPECT_TRUE(rules.look("level-zero", samples_of(probe), 1005).empty());
+  state_.gpus[0].readings["cache_uncorrected"] = 4;
+  save();
+  const auto findings = rules.look("level-zero", samples_of(probe), 1010);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].evidence, "new uncorrectable errors: cache 1");
+}
+
+TEST_F(LevelZeroProbe, ALibraryOfAnotherKindIsUnknownNotHealthy) {
+  auto probe = make_probe("libc.so.6");
+  EXPECT_FALSE(parse_samples(ask(probe).value()).ok());
+}
+
+TEST_F(LevelZeroProbe, ACallThatHangsHasAPlaceAndTheNextProbeAnswers) {
   auto probe = make_probe();
   samples_of(probe);
   state_.gpus[2].hang = true;
   save();
   EXPECT_EQ(ask(probe, seconds(1)), std::nullopt);
   EXPECT_EQ(probe.place(), "0000:30:00");
+  probe.stop();
+  state_.gpus[2].hang = false;
+  save();
+  EXPECT_EQ(samples_of(probe).size(), 4u);
 }
 
 TEST_F(LevelZeroProbe, AMissingLoaderOrDriverIsUnknownNotHealthy) {

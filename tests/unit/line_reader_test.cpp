@@ -212,6 +212,93 @@ TEST(Chain, AnIncidentOfALinkAsksForWhatEitherEndAskedFor) {
   EXPECT_EQ(node.incidents()[0].root.verdict.severity, Severity::kCritical);
 }
 
+std::vector<std::string> roots(const Node& node) {
+  std::vector<std::string> all;
+  for (const auto& incident : node.incidents())
+    all.push_back(incident.root.verdict.fault_class + " " + place_of(incident.root));
+  return all;
+}
+
+// A program ran on all GPUs, channels were torn down on all: that makes them no one GPU's fault.
+TEST(Chain, AFaultIsNotHiddenInTheIncidentOfAnotherGpu) {
+  Node node;
+  std::string log;
+  for (const auto* bus : {"1b", "43", "52"}) log += xid(10, bus, 31, "MMU Fault: ENGINE GRAPHICS");
+  node.read(log + xid(15, "1b", 48) + xid(16, "43", 48) + xid(16, "43", 171) +
+            xid(17, "52", 95, "Uncontained: FBHUB. RST: Yes, D-RST: No"));
+  EXPECT_THAT(roots(node),
+              ElementsAre("hbm_ue 0000:1b:00", "hbm_ue 0000:43:00", "mem_uncontained 0000:52:00"));
+  Node other;
+  other.read(xid(10, "41", 79) + xid(11, "c1", 45) + xid(12, "5d", 45) + xid(30, "5d", 48) +
+             xid(31, "5d", 45));
+  EXPECT_THAT(roots(other), ElementsAre("gpu_lost 0000:41:00", "hbm_ue 0000:5d:00"));
+}
+
+TEST(Chain, TheResetOfAnotherGpuIsItsOwn) {
+  Node node;
+  node.read(xid(10, "41", 48) + xid(11, "c1", 45) +
+            xid(12, "c1", 154,
+                "GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)"));
+  EXPECT_THAT(roots(node), ElementsAre("hbm_ue 0000:41:00", "recovery_action 0000:c1:00"));
+}
+
+TEST(Chain, ARebootThatEveryGpuAsksForIsOneIncident) {
+  Node node;
+  std::string log = xid(10, "41", 31, "MMU Fault: ENGINE GRAPHICS");
+  for (const auto* bus : {"41", "c1", "5d", "61"})
+    log += xid(11, bus, 154, "GPU recovery action changed from 0x0 (None) to 0x2 (OS Reboot)");
+  node.read(log);
+  ASSERT_EQ(node.incidents().size(), 1u);
+  EXPECT_EQ(node.incidents()[0].root.verdict.action, Action::kRebootNode);
+  EXPECT_EQ(node.incidents()[0].places.size(), 4u);
+}
+
+std::string failed_recovery(const std::string& port, const std::string& gpu) {
+  return "[10.0] pcieport " + port + ": AER: Uncorrected (Fatal) error received: " + port +
+         "\n[10.1] nvidia " + gpu + ": AER: can't recover (no error_detected callback)\n[10.2] " +
+         "pcieport " + port + ": AER: device recovery failed\n";
+}
+
+TEST(Chain, APortAndADriverThatCannotRecoverAreOneIncident) {
+  Node node;
+  node.read(failed_recovery("0000:00:03.0", "0000:03:00.0"));
+  EXPECT_THAT(roots(node), ElementsAre("pcie_fatal 0000:03:00"));
+  node.read(xid(11, "03", 79));
+  EXPECT_THAT(roots(node), ElementsAre("gpu_lost 0000:03:00"));
+}
+
+TEST(Chain, TwoPortsThatCannotRecoverAreTwo) {
+  Node node;
+  node.read(failed_recovery("0000:00:03.0", "0000:03:00.0") +
+            failed_recovery("0000:80:03.0", "0000:83:00.0"));
+  EXPECT_THAT(roots(node), ElementsAre("pcie_fatal 0000:03:00", "pcie_fatal 0000:83:00"));
+}
+
+// Only some of the lines name the GPU.
+TEST(Chain, ARingThatHangsAndTheResetAfterItAreOneIncident) {
+  const std::string hang =
+      "[10.0] amdgpu 0000:08:00.0: amdgpu: ring gfx_0.0.0 timeout, signaled seq=1, emitted seq=2\n"
+      "[10.2] amdgpu 0000:08:00.0: amdgpu: GPU reset begin!\n";
+  Node node;
+  node.read(hang +
+            "[13.0] amdgpu 0000:08:00.0: amdgpu: GPU reset succeeded, trying to resume\n"
+            "[13.1] [drm] VRAM is lost due to GPU reset!\n");
+  EXPECT_THAT(roots(node), ElementsAre("amd_ring_hang 0000:08:00"));
+  EXPECT_EQ(node.incidents()[0].lines, 4);
+  Node older;
+  older.read(
+      "[10.0] [drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring gfx timeout, signaled seq=1, emitted "
+      "seq=2\n[13.0] amdgpu 0000:08:00.0: amdgpu: GPU reset end with ret = -5\n"
+      "[14.0] amdgpu 0000:09:00.0: amdgpu: GPU reset end with ret = -5\n");
+  EXPECT_THAT(roots(older),
+              ElementsAre("amd_reset_failed 0000:08:00", "amd_reset_failed 0000:09:00"));
+  Node intel;
+  intel.read(
+      "[10.0] [drm] GPU HANG: ecode 9:0:0xfffffffe, reason: Hang on render ring, action: reset\n"
+      "[12.0] [drm:i915_reset [i915]] *ERROR* GPU recovery failed\n");
+  EXPECT_THAT(roots(intel), ElementsAre("intel_reset_failed node"));
+}
+
 TEST(Chain, TheDriverClosesItsIncident) {
   Node node;
   const auto to = [](const std::string& change) {

@@ -55,7 +55,7 @@ class StepDaemon {
   pid_t daemon_ = -1, program_ = -1;
 };
 
-class LocalJob : public testing::Test {
+class JobHere : public testing::Test {
  protected:
   void SetUp() override { ASSERT_NE(::mkdtemp(spool_), nullptr); }
   void TearDown() override { std::filesystem::remove_all(spool_); }
@@ -63,14 +63,14 @@ class LocalJob : public testing::Test {
   char spool_[32] = "/tmp/acrf-spool-XXXXXX";
 };
 
-TEST_F(LocalJob, ItsProgramIsWhatItsStepDaemonsStarted) {
+TEST_F(JobHere, ItsProgramIsWhatItsStepDaemonsStarted) {
   const StepDaemon mine(at("n1_7.0")), other_job(at("n1_8.0")), other_node(at("n2_7.0"));
-  EXPECT_THAT(processes_of_job(spool_, "n1", JobId{7}), ElementsAre(mine.program()));
+  EXPECT_THAT(find_job_here(spool_, "n1", JobId{7}).program, ElementsAre(mine.program()));
 }
 
-TEST_F(LocalJob, NothingIsFoundForAJobWithoutSteps) {
-  EXPECT_THAT(processes_of_job(spool_, "n1", JobId{7}), IsEmpty());
-  EXPECT_THAT(processes_of_job(at("none"), "n1", JobId{7}), IsEmpty());
+TEST_F(JobHere, NothingIsFoundForAJobWithoutSteps) {
+  EXPECT_THAT(find_job_here(spool_, "n1", JobId{7}).program, IsEmpty());
+  EXPECT_THAT(find_job_here(at("none"), "n1", JobId{7}).program, IsEmpty());
 }
 
 }  // namespace

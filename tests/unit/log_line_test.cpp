@@ -66,8 +66,21 @@ TEST(LogLine, RepeatWrappersComeOff) {
   const auto line = parse_log_line(text);
   EXPECT_EQ(line.message, kMessage);
   EXPECT_EQ(line.repeats, 3);
-  const auto last = parse_log_line("Dec  2 10:43:35 w last message repeated 7 times");
-  EXPECT_TRUE(last.repeats_last || last.message.find("repeated") != std::string_view::npos);
+  for (const auto* last : {"Dec  2 10:43:35 w last message repeated 7 times",
+                           "Dec  2 10:43:35 w kernel: last message repeated 7 times",
+                           "last message repeated 7 times"}) {
+    EXPECT_TRUE(parse_log_line(last).repeats_last) << last;
+    EXPECT_EQ(parse_log_line(last).repeats, 7) << last;
+  }
+  EXPECT_FALSE(parse_log_line("my last message repeated 7 times").repeats_last);
+}
+
+TEST(LogLine, ColoursComeOff) {
+  EXPECT_EQ(without_colours("\x1b[32m[   71.1] \x1b[0m\x1b[33mNVRM\x1b[0m: x"),
+            "[   71.1] NVRM: x");
+  EXPECT_EQ(without_colours("\x1b[1;31mfails\x1b[m"), "fails");
+  EXPECT_EQ(without_colours("plain [0m"), "plain [0m");
+  EXPECT_EQ(without_colours("cut \x1b[3"), "cut ");
 }
 
 TEST(LogLine, TimesGiveTheDistanceOfLines) {

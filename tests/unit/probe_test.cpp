@@ -81,6 +81,23 @@ TEST_F(NvmlProbe, TellsEveryFaultOfTheState) {
   EXPECT_FALSE(samples[1].links[0].replay);
 }
 
+TEST_F(NvmlProbe, TellsWhatIsAtTheOtherEndOfALink) {
+  state_.gpus[0].link_ends = {state_.gpus[1].pci, "00000000:07:00.0"};
+  state_.gpus[0].links_down = {1};
+  save();
+  auto probe = make_probe();
+  auto samples = samples_of(probe);
+  ASSERT_EQ(samples.size(), 4u);
+  EXPECT_EQ(samples[0].links[0].remote, (PciAddress{0, 0x20, 0}));
+  EXPECT_EQ(samples[0].links[1].remote, PciAddress{}) << "it was never up";
+  EXPECT_EQ(samples[0].links[2].remote, PciAddress{}) << "the driver does not say";
+  state_.gpus[0].links_down = {0};
+  save();
+  samples = samples_of(probe);
+  EXPECT_EQ(samples[0].links[0].remote, (PciAddress{0, 0x20, 0})) << "it is still there";
+  EXPECT_EQ(samples[0].links[1].remote, (PciAddress{0, 0x07, 0}));
+}
+
 TEST_F(NvmlProbe, TellsXidsOnceAndNotThoseFromBeforeItsTime) {
   state_.gpus[1].xids = {31};
   save();

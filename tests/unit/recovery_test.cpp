@@ -23,7 +23,7 @@ constexpr std::int64_t kLongAgo = 10;
 const std::string kOwnReason = "ACRF: gpu_lost 0000:00:00 reboot_node [n1-0123456789]";
 
 DrainStep plan(const Incident& incident, const NodeView& node) {
-  return plan_drain(incident, node, false, 1010);
+  return plan_drain(incident, node, {}, 1010);
 }
 
 TEST(PlanDrain, DrainsAHealthyNodeOnce) {
@@ -51,21 +51,30 @@ TEST(PlanDrain, AControllerThatForgotTheDrainIsToldAgain) {
 }
 
 TEST(PlanDrain, ABackupThatTookOverWithoutTheDrainIsToldAgain) {
-  EXPECT_EQ(plan_drain(incident_in(Phase::kDrained), {false, "", kLongAgo}, true, 1010),
+  EXPECT_EQ(plan_drain(incident_in(Phase::kDrained), {false, "", kLongAgo}, {true}, 1010),
             DrainStep::kDrain);
 }
 
+// The mark of the act came with the drain: a controller that has one had the other.
+TEST(PlanDrain, AnAdminsResumeAfterATakeoverEndsTheCase) {
+  NodeView node{false, "", 1005};
+  node.token.acted = HealthMark{1000, "gpu_lost"};
+  EXPECT_EQ(plan_drain(incident_in(Phase::kDrained), node, {true, 1000}, 1010),
+            DrainStep::kTakenOver);
+  // The mark of an earlier drain says nothing about this one, and neither does one not seen before.
+  EXPECT_EQ(plan_drain(incident_in(Phase::kDrained), node, {true, 1001}, 1010), DrainStep::kDrain);
+  EXPECT_EQ(plan_drain(incident_in(Phase::kDrained), node, {true, 0}, 1010), DrainStep::kDrain);
+}
+
 TEST(PlanDrain, ADrainThatIsMissingForLongWasTakenAway) {
-  EXPECT_EQ(plan_drain(incident_in(Phase::kDrained), {false, "", 1500}, true, 1700),
+  EXPECT_EQ(plan_drain(incident_in(Phase::kDrained), {false, "", 1500}, {true}, 1700),
             DrainStep::kTakenOver);
 }
 
 TEST(PlanDrain, AnAdminsReasonOnADownNodeStays) {
-  const auto incident = incident_in(Phase::kSeen);
-  EXPECT_EQ(reason_to_give(drain_reason(incident), {false, "PSU swap", kLongAgo}), std::nullopt);
-  EXPECT_EQ(reason_to_give(drain_reason(incident), {false, "", kLongAgo}), drain_reason(incident));
-  EXPECT_EQ(reason_to_give(drain_reason(incident), {false, "ACRF: old", kLongAgo}),
-            drain_reason(incident));
+  EXPECT_FALSE(may_replace_reason("PSU swap"));
+  EXPECT_TRUE(may_replace_reason(""));
+  EXPECT_TRUE(may_replace_reason("ACRF: old"));
 }
 
 JobView job_in(JobState state) {

@@ -108,13 +108,71 @@ TEST_F(RocmSmiProbe, ANewUncorrectableErrorIsAFinding) {
   EXPECT_EQ(findings[0].verdict.fault_class, "ras_uncorrectable");
 }
 
-TEST_F(RocmSmiProbe, ACallThatHangsHasAPlace) {
+// Some counters have 32 bits, and all begin at 0 when the driver is loaded.
+TEST_F(RocmSmiProbe, CountersThatWrapOrStartAgainAreNoFindings) {
+  GpuRules rules;
+  state_.gpus[0].readings = {{"umc_uncorrected", UINT32_MAX}, {"pcie_replays", UINT32_MAX}};
+  state_.gpus[1].readings = {{"gfx_uncorrected", UINT64_MAX}, {"umc_corrected", UINT64_MAX}};
+  save();
+  auto probe = make_probe();
+  EXPECT_TRUE(rules.look("rocm-smi", samples_of(probe), 1000).empty());
+  state_.gpus[0].readings = {{"umc_uncorrected", 3}, {"pcie_replays", 2}};
+  state_.gpus[1].readings = {};
+  save();
+  EXPECT_TRUE(rules.look("rocm-smi", samples_of(probe), 1005).empty());
+  state_.gpus[0].readings["umc_uncorrected"] = 4;
+  save();
+  const auto findings = rules.look("rocm-smi", samples_of(probe), 1010);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].evidence, "new uncorrectable errors: umc 1");
+}
+
+TEST_F(RocmSmiProbe, AnOldLibraryTellsWhatItKnows) {
+  auto probe = make_probe(ACRF_FAKE_ROCM_SMI_OLD);
+  const auto samples = samples_of(probe);
+  ASSERT_EQ(samples.size(), 4u);
+  EXPECT_EQ(samples[0].temperature_c, 34);
+  EXPECT_EQ(samples[0].blocks.size(), 14u);
+  EXPECT_FALSE(samples[0].xgmi_error || samples[0].pcie_replays || samples[0].retired_pages);
+}
+
+TEST_F(RocmSmiProbe, ALibraryOfAnotherKindIsUnknownNotHealthy) {
+  auto probe = make_probe("libc.so.6");
+  const auto samples = parse_samples(ask(probe).value());
+  ASSERT_FALSE(samples.ok());
+  EXPECT_EQ(samples.error().sentence, "libc.so.6 lacks the functions of ROCm SMI");
+}
+
+TEST_F(RocmSmiProbe, AGpuThatVanishesLeavesTheOthersTheirNames) {
+  GpuRules rules;
+  auto probe = make_probe();
+  const auto before = samples_of(probe);
+  rules.look("rocm-smi", before, 1000);
+  state_.gpus[1].vanished = true;
+  save();
+  const auto samples = samples_of(probe);
+  ASSERT_EQ(samples.size(), 3u);
+  EXPECT_EQ(samples[1].uuid, before[2].uuid);
+  EXPECT_EQ(samples[1].address, before[2].address);
+  EXPECT_TRUE(rules.look("rocm-smi", samples, 1001).empty());
+  const auto findings = rules.look("rocm-smi", samples_of(probe), 1032);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].verdict.fault_class, "gpu_missing");
+  EXPECT_EQ(findings[0].verdict.action, Action::kDrain);
+  EXPECT_EQ(findings[0].gpu_uuid, before[1].uuid);
+}
+
+TEST_F(RocmSmiProbe, ACallThatHangsHasAPlaceAndTheNextProbeAnswers) {
   auto probe = make_probe();
   samples_of(probe);
   state_.gpus[2].hang = true;
   save();
   EXPECT_EQ(ask(probe, seconds(1)), std::nullopt);
   EXPECT_EQ(probe.place(), "0000:30:00");
+  probe.stop();
+  state_.gpus[2].hang = false;
+  save();
+  EXPECT_EQ(samples_of(probe).size(), 4u);
 }
 
 TEST_F(RocmSmiProbe, AMissingLibraryOrDriverIsUnknownNotHealthy) {

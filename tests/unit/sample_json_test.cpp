@@ -85,6 +85,7 @@ TEST(Samples, ChangesSayWhatTheWholeWouldHaveSaid) {
         names[static_cast<std::size_t>(random.below(static_cast<int>(names.size())))];
     gpu.*name.field = random.below(4) == 0 ? Reading() : Reading(random.below(1000));
     gpu.links[static_cast<std::size_t>(random.below(18))].active = random.below(2);
+    if (random.below(5) == 0) gpu.links[3].remote = {0, static_cast<std::uint8_t>(round), 0};
     if (random.below(5) == 0) gpu.xids = {79};
     if (random.below(9) == 0) gpu.lost = !gpu.lost;
     if (random.below(20) == 0) gpu.blocks = {{"umc", 1, std::nullopt}};
