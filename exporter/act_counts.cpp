@@ -7,16 +7,11 @@ namespace acrf {
 namespace {
 
 constexpr std::size_t kAtOnce = 1000;
-constexpr std::size_t kMostSeries = 100;
 constexpr std::size_t kMostIncidents = 1000;
 constexpr double kBounds_s[] = {0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000};
 
 bool is_pending(const AuditRecord& record) {
   return record.result.state == AuditResult::State::kPending;
-}
-
-bool is_act(AuditKind kind) {
-  return kind == AuditKind::kAct || kind == AuditKind::kReturn || kind == AuditKind::kProgram;
 }
 
 }  // namespace
@@ -27,8 +22,7 @@ void ActCounts::read_on(std::int64_t since_ms) {
     last_id_ = 0;
     pending_.clear();
     first_ms_.clear();
-    acts_.clear();
-    drains_.clear();
+    tally_ = {};
     recoveries_ = {};
     for (const double bound : kBounds_s) recoveries_.buckets.emplace_back(bound, 0);
   }
@@ -64,17 +58,11 @@ void ActCounts::look_at_pending() {
 
 void ActCounts::take(const AuditRecord& record) {
   const auto& entry = record.entry;
-  if (!is_act(entry.kind)) return;
-  std::pair<std::string, std::string> act{entry.what, name_of(record.result.state)};
-  if (acts_.size() >= kMostSeries && !acts_.contains(act)) act = {"other", act.second};
-  ++acts_[act];
-  if (record.result.state != AuditResult::State::kDone) return;
-  if (entry.what == "drain") {
-    const bool has_room = drains_.size() < kMostSeries || drains_.contains(entry.decided_by);
-    ++drains_[has_room ? entry.decided_by : "other"];
-  }
+  tally_.take(entry.kind, entry.what, record.result.state, entry.decided_by);
   const auto first = first_ms_.find(entry.incident);
-  if (entry.what != "requeue" || first == first_ms_.end()) return;
+  if (record.result.state != AuditResult::State::kDone || entry.kind != AuditKind::kAct ||
+      entry.what != "requeue" || first == first_ms_.end())
+    return;
   const double seconds = static_cast<double>(record.finished_unix_ms - first->second) / 1000;
   ++recoveries_.count;
   recoveries_.sum += seconds;
@@ -82,14 +70,7 @@ void ActCounts::take(const AuditRecord& record) {
 }
 
 void ActCounts::add_to(MetricText& text) const {
-  text.begin("acrf_healthd_actions_total", "What acrf-healthd did, by action and result",
-             MetricText::Kind::kCounter);
-  for (const auto& [act, count] : acts_)
-    text.add({{"action", act.first}, {"result", act.second}}, static_cast<double>(count));
-  text.begin("acrf_healthd_drains_total", "Drains of this node by class of the fault",
-             MetricText::Kind::kCounter);
-  for (const auto& [fault, count] : drains_)
-    text.add({{"class", fault}}, static_cast<double>(count));
+  tally_.add_to(text, "acrf_healthd_actions_total", "acrf_healthd_drains_total");
   text.histogram("acrf_healthd_requeue_seconds", "From a fault to the requeue of a job it hit",
                  recoveries_);
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the daemon has done since it began, counted from its audit log as that grows. Not thread-safe.
+// What the daemon has done since it began, counted from its audit log as that grows. Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <set>
 #include <string>
-#include <utility>
 
-#include "common/metric_text.h"
+#include "common/act_tally.h"
 #include "core/audit_entry.h"
 
 namespace acrf {
@@ -28,10 +28,9 @@ class ActCounts {
   const std::string path_;
   std::int64_t since_ms_ = -1;
   std::int64_t last_id_ = 0;
-  std::set<std::int64_t> pending_;                    // entries without a result
-  std::map<std::string, std::int64_t> first_ms_;      // incident -> its first entry
-  std::map<std::pair<std::string, std::string>, std::uint64_t> acts_;  // what, result
-  std::map<std::string, std::uint64_t> drains_;       // by class
+  std::set<std::int64_t> pending_;                // entries without a result
+  std::map<std::string, std::int64_t> first_ms_;  // incident -> its first entry
+  ActTally tally_;
   MetricText::Histogram recoveries_;
 };
 

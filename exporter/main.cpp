@@ -54,16 +54,17 @@ int run(const Options& options) {
   const auto metrics = std::make_shared<NodeMetrics>(expand_node(config->state_dir, node));
   block_signals();
   try {
-    prometheus::Exposer exposer(
-        std::vector<std::string>{"listening_ports", options.listen, "num_threads", "2",
-                                 "request_timeout_ms", "5000", "enable_keep_alive", "no"});
+    prometheus::Exposer exposer(std::vector<std::string>{"listening_ports", options.listen,
+                                                         "num_threads", "2", "request_timeout_ms",
+                                                         "5000", "enable_keep_alive", "no"});
     exposer.RegisterCollectable(metrics);
     std::printf("acrf-exporter %s serves node %s at http://%s/metrics\n", ACRF_VERSION,
                 node.c_str(), options.listen.c_str());
     std::fflush(stdout);
     wait_for_end();
   } catch (const std::exception& problem) {
-    return fail("cannot listen at " + options.listen + "; is the port taken? (" + problem.what() + ")");
+    return fail("cannot listen at " + options.listen + "; is the port taken? (" + problem.what() +
+                ")");
   }
   return EXIT_SUCCESS;
 }

@@ -10,6 +10,7 @@
 
 #include "common/audit_log.h"
 #include "common/file.h"
+#include "common/verdict_file.h"
 #include "core/text.h"
 
 namespace acrf {
@@ -118,7 +119,7 @@ std::vector<prometheus::MetricFamily> NodeMetrics::Collect() const {
   const std::lock_guard lock(mutex_);
   MetricText text;
   prometheus::MetricFamily sources;
-  const auto file = read_file(state_dir_ + "/verdict.json");
+  const auto file = read_file(verdict_path(state_dir_));
   const auto record = file ? json::parse(*file, nullptr, false) : json();
   try {
     if (record.is_object()) {

@@ -78,7 +78,7 @@ class Reader {
 
  private:
   void add(const std::vector<SeriesRow>& rows, std::size_t per) {
-    const auto column = static_cast<std::size_t>(query_.gpu) * kMetrics.size() +
+    const auto column = static_cast<std::size_t>(query_.gpu) * kGpuMetrics.size() +
                         static_cast<std::size_t>(query_.metric);
     for (const auto& row : rows) {
       const auto point = point_in(row, column, per);

@@ -28,7 +28,7 @@ struct Series {
 
 struct SeriesQuery {
   std::string node;
-  int metric = 0;  // index into kMetrics
+  int metric = 0;  // index into kGpuMetrics
   int gpu = 0;
   std::int64_t from_s = 0, to_s = 0;
   std::size_t most = 2000;  // points; neighbours are joined when there are more

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kScheme = "Munge ";
 constexpr std::string_view kPayload = "acrf-report ";
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string json = "\"";
   for (const char c : text) {
     if (static_cast<unsigned char>(c) < ' ') continue;
@@ -69,7 +69,7 @@ std::string sha256_hex(std::string_view text) {
 
 Answer Ingest::refuse(int status, const std::string& sentence) {
   model_.note_refusal();
-  return {status, "{\"error\":" + quoted(sentence) + "}"};
+  return {status, "{\"error\":" + in_quotes(sentence) + "}"};
 }
 
 Status Ingest::check_seal(const std::string& authorization, const std::string& body,
@@ -99,7 +99,8 @@ Status Ingest::check_address(const std::string& node, const std::string& peer) {
   const std::lock_guard lock(addresses_mutex_);
   auto known = addresses_.find(*address);
   const auto has_peer = [&](const std::vector<std::string>& all) {
-    return std::any_of(all.begin(), all.end(), [&](const auto& one) { return are_same(one, peer); });
+    return std::any_of(all.begin(), all.end(),
+                       [&](const auto& one) { return are_same(one, peer); });
   };
   if (known != addresses_.end() && has_peer(known->second)) return Done{};
   auto found = addresses_of_host(*address);
@@ -120,16 +121,19 @@ Answer Ingest::take(const std::string& authorization, const std::string& body,
   if (const auto checked = check_address(node, peer); !checked)
     return refuse(403, checked.error().sentence);
   const auto mark = store_.take(*report);
-  for (const auto& item : report->items)
+  for (const auto& item : report->items) {
     if (const auto* incident = std::get_if<ReportedIncident>(&item.what))
       model_.take_incident(*incident);
+    // What was not accepted comes again.
+    const auto* audit = std::get_if<ReportedAudit>(&item.what);
+    if (audit && item.seq <= mark.accepted) model_.take_audit(*audit);
+  }
   if (const auto taken = model_.take_report(*report, now_ms); !taken)
     return refuse(403, taken.error().sentence);
   std::string advice;
   for (const auto& one : model_.advice_for(node)) advice += (advice.empty() ? "" : ",") + one;
-  return {200, "{\"accepted\":" + std::to_string(mark.accepted) +
-                   ",\"durable\":" + std::to_string(mark.durable) + ",\"advice\":[" + advice +
-                   "]}"};
+  return {200, "{\"accepted\":" + std::to_string(mark.accepted) + ",\"durable\":" +
+                   std::to_string(mark.durable) + ",\"advice\":[" + advice + "]}"};
 }
 
 }  // namespace acrf::hub

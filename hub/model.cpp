@@ -15,17 +15,6 @@ constexpr std::size_t kMostLags = 4096;
 constexpr std::int64_t kHour_ms = 3'600'000;
 constexpr std::int64_t kSweepEvery_ms = 1000;
 
-// What slurmctld says of the node, as far as it outweighs what the node itself says.
-PartState slurm_state_of(const FleetNode& node, bool busy) {
-  if (node.maintenance) return PartState::kMaintenance;
-  if (node.down) return PartState::kDown;
-  if (node.draining) return busy ? PartState::kDraining : PartState::kDrained;
-  if (node.token.health.quarantined != 0) return PartState::kQuarantined;
-  if (node.token.health.probation) return PartState::kProbation;
-  if (node.token.health.suspect) return PartState::kSuspect;
-  return PartState::kUnknown;
-}
-
 }  // namespace
 
 int Layout::find(std::string_view name) const {
@@ -106,8 +95,7 @@ void Model::compose(int number) {
     auto gpu = told >= PartState::kHealthy ? PartState::kHealthy : PartState::kUnknown;
     for (const auto& one : node.gpus)
       if (!node.silent && one.index == static_cast<int>(i)) gpu = one.state;
-    if (i < 64 && (node.slurm.token.health.quarantined >> i & 1)) gpu = PartState::kQuarantined;
-    if (state >= PartState::kDraining) gpu = std::max(gpu, state);
+    gpu = std::max(gpu, slurm_state_of_gpu(state, node.slurm.token.health, static_cast<int>(i)));
     gpus[i] = digit_of(gpu);
     if (gpu == PartState::kQuarantined) state = std::max(state, gpu);
   }
@@ -154,6 +142,12 @@ void Model::note_lag(std::int64_t lag_ms) {
   lags_[next_lag_++ % kMostLags] = lag;
 }
 
+void Model::take_audit(const ReportedAudit& audit) {
+  if (!audit.kind || !audit.result || *audit.result == AuditResult::State::kPending) return;
+  const std::unique_lock lock(mutex_);
+  acts_.take(*audit.kind, audit.what, *audit.result, audit.fault_class);
+}
+
 void Model::take_incident(const ReportedIncident& incident, bool tell) {
   {
     const std::unique_lock lock(mutex_);
@@ -161,9 +155,8 @@ void Model::take_incident(const ReportedIncident& incident, bool tell) {
     if (known.json == incident.json) return;
     const bool is_new = known.id.empty();
     const bool was_open = known.closed_ms == 0;
-    known = {incident.id,         incident.node,       incident.fault_class,
-             incident.opened_ms,  incident.updated_ms, incident.closed_ms,
-             incident.json};
+    known = {incident.id,         incident.node,      incident.fault_class, incident.opened_ms,
+             incident.updated_ms, incident.closed_ms, incident.json};
     if (is_new) {
       opened_.emplace_back(incident.opened_ms, incident.id);
       ++by_class_[incident.fault_class];
@@ -197,8 +190,8 @@ void Model::publish_changes(std::int64_t now_ms) {
     if (now_ms - last_sweep_ms_ >= kSweepEvery_ms) sweep(now_ms);
     for (const int number : changed_) {
       const auto& node = nodes_[static_cast<std::size_t>(number)];
-      changes.push_back({number, layout_->names[static_cast<std::size_t>(number)], node.state,
-                         node.gpu_state});
+      changes.push_back(
+          {number, layout_->names[static_cast<std::size_t>(number)], node.state, node.gpu_state});
       is_changed_[static_cast<std::size_t>(number)] = false;
     }
     changed_.clear();

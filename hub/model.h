@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/act_tally.h"
 #include "core/brakes.h"
 #include "core/cluster_rules.h"
 #include "core/fleet.h"
@@ -155,6 +156,8 @@ class Model {
   // answered yet, so that nobody knows.
   Status take_report(const Report& report, std::int64_t now_ms);
   void take_incident(const ReportedIncident& incident, bool tell = true);
+  // Each entry once; one without a result comes again with it.
+  void take_audit(const ReportedAudit& audit);
   void note_refusal() { ++refused_; }
   // Advice for the node's next reply; a second one of a kind takes the first one's place.
   void advise(const std::string& node, const std::string& kind, const std::string& json);
@@ -179,6 +182,7 @@ class Model {
   std::vector<IncidentLook> recent_incidents() const;  // open ones, and the last thousand
   std::vector<BrakeState> brakes() const;
   Stats stats(std::int64_t now_ms) const;
+  ActTally acts() const;
   std::vector<std::string> advice_for(std::string_view node) const;  // JSON objects
   std::vector<FleetMember> members() const;
   std::optional<std::string> address_of(std::string_view node) const;
@@ -226,6 +230,7 @@ class Model {
   std::deque<std::string> closed_incidents_;  // oldest first
   std::deque<std::pair<std::int64_t, std::string>> opened_;  // time, id: of the last hour
   std::map<std::string, std::uint64_t> by_class_;
+  ActTally acts_;
   std::uint64_t completed_ = 0, failed_ = 0, requeued_ = 0;
   std::deque<double> recoveries_;
   std::vector<std::uint64_t> recovery_counts_;

@@ -93,6 +93,11 @@ std::optional<JobLook> Model::job(std::uint32_t id) const {
   return *found;
 }
 
+ActTally Model::acts() const {
+  const std::shared_lock lock(mutex_);
+  return acts_;
+}
+
 Stats Model::stats(std::int64_t now_ms) const {
   Stats stats;
   stats.unix_ms = now_ms;

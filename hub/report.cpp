@@ -95,6 +95,10 @@ ReportedAudit audit_of(const json& item) {
   audit.id = number_of(object, "id");
   audit.unix_ms = number_of(object, "time_ms");
   audit.incident = text_of(object, "incident", kLongestName);
+  audit.kind = parse_audit_kind(text_of(object, "kind", kLongestName));
+  audit.result = parse_audit_state(text_of(object, "result", kLongestName));
+  audit.what = text_of(object, "what", kLongestText);
+  audit.fault_class = text_of(object, "decided_by", kLongestText);
   audit.json = line_of(object);
   return audit;
 }
@@ -144,8 +148,8 @@ Report report_of(const json& body) {
 }  // namespace
 
 int metric_named(std::string_view name) {
-  const auto found = std::find(kMetrics.begin(), kMetrics.end(), name);
-  return found == kMetrics.end() ? -1 : static_cast<int>(found - kMetrics.begin());
+  const auto found = std::find(kGpuMetrics.begin(), kGpuMetrics.end(), name);
+  return found == kGpuMetrics.end() ? -1 : static_cast<int>(found - kGpuMetrics.begin());
 }
 
 Result<Report> parse_report(std::string_view body) {

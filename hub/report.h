@@ -5,26 +5,25 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "core/audit_entry.h"
+#include "core/gpu_metrics.h"
+#include "core/part_state.h"
 #include "core/result.h"
-#include "hub/part_state.h"
 
 namespace acrf::hub {
 
-// What a sample has of each GPU, in this order.
-inline constexpr std::array<std::string_view, 8> kMetrics = {
-    "temperature_c", "memory_temperature_c", "power_w",       "utilization_percent",
-    "ecc_corrected", "ecc_uncorrected",      "nvlink_errors", "pcie_replays"};
 inline constexpr std::int32_t kNoValue = std::numeric_limits<std::int32_t>::min();
 
-using GpuValues = std::array<std::int32_t, kMetrics.size()>;  // kNoValue: not known
+using GpuValues = std::array<std::int32_t, kGpuMetrics.size()>;  // kNoValue: not known
 inline constexpr std::size_t kMostGpus = 64;
 
-// Index into kMetrics, or -1.
+// Index into kGpuMetrics, or -1.
 int metric_named(std::string_view name);
 
 struct ReportedGpu {
@@ -52,6 +51,9 @@ struct ReportedAudit {
   std::int64_t id = 0, unix_ms = 0;
   std::string incident;
   std::string json;
+  std::optional<AuditKind> kind = {};  // nullopt: none that this hub knows
+  std::optional<AuditResult::State> result = {};
+  std::string what = {}, fault_class = {};
 };
 struct ReportedPeer {
   std::string json;
@@ -65,7 +67,7 @@ struct ReportItem {
 
 struct Report {
   std::string node, boot, stream, version, driver;
-  std::uint64_t first = 0;  // the lowest number that the node still has of the stream
+  std::uint64_t first = 0;        // the lowest number that the node still has of the stream
   std::vector<ReportItem> items;  // numbers ascend
 };
 

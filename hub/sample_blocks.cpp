@@ -23,7 +23,7 @@ void put_record(std::string& journal, char kind, int node, std::string_view byte
 
 std::vector<std::int32_t> flat(const std::vector<GpuValues>& gpus) {
   std::vector<std::int32_t> numbers;
-  numbers.reserve(gpus.size() * kMetrics.size());
+  numbers.reserve(gpus.size() * kGpuMetrics.size());
   for (const auto& gpu : gpus) numbers.insert(numbers.end(), gpu.begin(), gpu.end());
   return numbers;
 }

@@ -101,6 +101,7 @@ std::string HubMetrics::text(const Model& model, const History& history, std::si
     value = std::max(value, brake.is_full() ? 1.0 : 0.0);
   }
   for (const auto& [brake, value] : full) text.add({{"brake", brake}}, value);
+  model.acts().add_to(text, "acrf_actions_total", "acrf_drains_total");
   add_hub(text, stats.hub);
   text.gauge("acrf_hub_history_bytes", "Size of the history", static_cast<double>(history.size()));
   text.gauge("acrf_hub_followers", "Clients of the event feed", static_cast<double>(followers));

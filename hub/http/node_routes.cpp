@@ -30,8 +30,8 @@ Json to_json(const GpuLook& look) {
               {"pci", look.gpu.pci},       {"name", look.gpu.name},
               {"vendor", look.gpu.vendor}, {"state", name_of(look.gpu.state)}};
   all["job"] = look.job ? Json(*look.job) : Json();
-  for (std::size_t i = 0; i < kMetrics.size(); ++i)
-    all[std::string(kMetrics[i])] = look.values[i] == kNoValue ? Json() : Json(look.values[i]);
+  for (std::size_t i = 0; i < kGpuMetrics.size(); ++i)
+    all[std::string(kGpuMetrics[i])] = look.values[i] == kNoValue ? Json() : Json(look.values[i]);
   return all;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // How incidents are listed: in the feed, in their view and in the panels.
 import { h } from './dom.js';
-import { ago, clock, moment, text } from './format.js';
+import { ago, moment, text } from './format.js';
 import { incidentLink, jobLink, nodeLink, severityMark } from './parts.js';
 import { linkTo } from './route.js';
 
@@ -25,7 +25,7 @@ export function feedItem(incident) {
       h('span', { class: 'feed-class' }, text(incident.class)),
       h('span', { class: 'feed-where' }, whereText(incident)),
       h('span', { class: 'feed-state' }, isOpen(incident) ? text(incident.state ?? 'open') : 'closed'),
-      h('time', { title: ago(incident.opened_ms) }, clock(incident.opened_ms))));
+      h('time', { title: ago(incident.opened_ms) }, moment(incident.opened_ms))));
 }
 
 export const incidentColumns = [

@@ -7,6 +7,10 @@ import { isOpen } from './incident_parts.js';
 import { asList, facts, jobLink, severityMark, timeline } from './parts.js';
 import { linkTo } from './route.js';
 
+// Its steps are acts of others, of which the incident itself tells nothing: they are looked for. A job may restart after its end.
+const lookMs = 2000;
+const lateMs = 60000;
+
 function place(incident) {
   const gpu = Number.isInteger(incident.gpu_index) ? incident.gpu_index : -1;
   if (!incident.node) return text(incident.where);
@@ -29,6 +33,10 @@ function trace(entries) {
 }
 
 export class IncidentPanel {
+  #timer = 0;
+  #stopped = false;
+  #shown = '';
+
   constructor(app, route) {
     this.app = app;
     this.route = route;
@@ -37,7 +45,17 @@ export class IncidentPanel {
   }
 
   async load() {
+    clearTimeout(this.#timer);
     const incident = await get(`v1/incidents/${encodeURIComponent(this.route.id)}`);
+    const again = isOpen(incident) || Date.now() - incident.closed_ms < lateMs;
+    if (again && !this.#stopped) this.#timer = setTimeout(() => this.refresh(), lookMs);
+    const known = JSON.stringify(incident);
+    if (known === this.#shown) return; // what is selected there stays so
+    this.#shown = known;
+    this.#show(incident);
+  }
+
+  #show(incident) {
     const steps = asList(incident.trace);
     fill(this.element,
       h('p', { class: 'lead' }, severityMark(incident.severity), ' ', h('b', {}, text(incident.class)), ' on ', place(incident)),
@@ -64,5 +82,8 @@ export class IncidentPanel {
     return this.load().catch(() => {});
   }
 
-  stop() {}
+  stop() {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
 }

@@ -2,7 +2,7 @@
 // The side panel for a job: what it is, what its time went into, and its life so far.
 import { get } from './api.js';
 import { fill, h } from './dom.js';
-import { clock, count, moment, percent, seconds, text } from './format.js';
+import { count, moment, percent, seconds, text } from './format.js';
 import { asList, facts, timeline } from './parts.js';
 
 const shares = [['useful_s', 'Useful work'], ['redone_s', 'Work done again'], ['waiting_s', 'Waiting']];
@@ -47,7 +47,7 @@ export class JobPanel {
       ]),
       h('div', { class: 'actions' }, this.#showButton()),
       timeBar(job), h('h3', {}, 'Timeline'),
-      events.length ? timeline(events, clock) : h('p', { class: 'faint' }, 'Nothing on record.'));
+      events.length ? timeline(events, moment) : h('p', { class: 'faint' }, 'Nothing on record.'));
   }
 
   #showButton() {

@@ -2,7 +2,7 @@
 // The simulator's tab: how much work and how many faults come, and what becomes of them.
 import { post } from './api.js';
 import { fill, h } from './dom.js';
-import { clock, count, number, percent, seconds, text } from './format.js';
+import { clock, count, number, seconds, text } from './format.js';
 import { asList, jobLink, table } from './parts.js';
 import { Plot } from './plot.js';
 
@@ -22,10 +22,12 @@ const counters = [['submitted', 'Submitted'], ['completed', 'Completed'], ['fail
 
 const jobColumns = [
   { label: 'Job', of: (job) => jobLink(job.id) },
-  { label: 'Type', of: (job) => text(job.type ?? job.name) },
+  { label: 'Name', of: (job) => text(job.name) },
+  { label: 'Priority', of: (job) => text(job.priority) },
+  { label: 'GPUs', number: true, of: (job) => count(job.gpus) },
   { label: 'State', of: (job) => text(job.state) },
   { label: 'Restarts', number: true, of: (job) => count(job.restarts) },
-  { label: 'Submitted', of: (job) => clock(job.submit_ms ?? job.submitted_ms) },
+  { label: 'Submitted', of: (job) => clock(job.submit_ms) },
 ];
 
 const plotted = [
@@ -146,8 +148,7 @@ export class SimView {
       return;
     }
     this.#showControls(sim);
-    fill(this.figures, counters.map(([key, label]) => this.#tile(label, count(sim[key]))),
-      this.#tile('Recovery p50', seconds(stats.recoveries?.p50_s)), this.#tile('ETTR', percent(stats.ettr)), this.#tile('Running for', seconds(sim.seconds)));
+    fill(this.figures, counters.map(([key, label]) => this.#tile(label, count(sim[key]))), this.#tile('Running for', seconds(sim.seconds)));
     const jobs = asList(sim.jobs);
     if (!this.jobs.contains(document.activeElement)) fill(this.jobs, jobs.length ? table('Last jobs', jobColumns, jobs) : h('p', { class: 'faint' }, 'None yet.'));
     this.#showPlots();

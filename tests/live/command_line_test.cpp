@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/file.h"
+#include "core/text.h"
 #include "live_cluster.h"
 
 namespace acrf::minicluster {
@@ -35,6 +36,23 @@ class CommandLineLive : public LiveCluster {
     EXPECT_FALSE(object.is_discarded()) << said.output << said.errors;
     return object;
   }
+  static std::vector<std::string> with_json(std::vector<std::string> words) {
+    words.push_back("--json");
+    return words;
+  }
+  // What is no JSON is a failure of the test.
+  std::vector<json> lines_of_json(const std::vector<std::string>& words) {
+    const auto said = acrf(words);
+    auto whole = json::parse(said.output, nullptr, false);
+    if (!whole.is_discarded()) return {whole};
+    std::vector<json> all;
+    if (said.output.empty()) return all;
+    for (const auto line : split(trim(said.output), '\n')) {
+      all.push_back(json::parse(line, nullptr, false));
+      EXPECT_FALSE(all.back().is_discarded()) << words[0] << ": " << said.output << said.errors;
+    }
+    return all;
+  }
   // One log for all nodes' acts here.
   std::string log() const { return root_ + "/admin"; }
 };
@@ -47,8 +65,15 @@ TEST_F(CommandLineLive, TellsOfAFaultWithoutAHub) {
   EXPECT_EQ(fine.status, 0) << fine.output;
   EXPECT_THAT(fine.output, AllOf(StartsWith("ACRF OK - 0 of "), HasSubstr("as slurmctld says")));
   EXPECT_EQ(acrf({"node", "n1"}).status, 0);
-  EXPECT_TRUE(wait_until(
-      [&] { return acrf({"node", "n1"}).output.find("HEALTHY") != std::string::npos; }));
+  EXPECT_TRUE(wait_until([&] {
+    return acrf({"node", "n1"}).output.find("HEALTHY") != std::string::npos;
+  }));
+  // The node's own daemon has the readings.
+  EXPECT_TRUE(wait_until([&] {
+    return parsed({"gpu", "n2:1", "--json"})["temperature_c"].is_number();
+  }));
+  EXPECT_EQ(parsed({"gpu", "n2:1", "--json"})["state"], "healthy");
+  EXPECT_THAT(acrf({"gpu", "n2:1"}).output, HasSubstr("GPU-"));
 
   inject("n1");
   ASSERT_TRUE(wait_until([&] { return node("n1").drained; }));
@@ -101,6 +126,118 @@ TEST_F(CommandLineLive, SaysWhatIsNotThere) {
   EXPECT_THAT(drained.errors, HasSubstr("nope"));
   EXPECT_THAT(acrf({"quarantine", "n1"}).errors, HasSubstr("needs a GPU's number"));
   EXPECT_THAT(acrf({"drain", "n1:0"}).errors, HasSubstr("is of a node"));
+}
+
+TEST_F(CommandLineLive, AWrongCommandLineIsSaidAndIsNoGoodCheck) {
+  start(small());
+  struct {
+    std::vector<std::string> words;
+    int status;  // 0: any but that
+    std::string sentence;
+  } const cases[] = {{{"stauts"}, 0, "acrf: stauts: no such command"},
+                     {{"checkpoint", "lst"}, 0, "acrf: lst: no such command"},
+                     {{"status", "--critical", "many"}, 3, "--critical"},
+                     {{"node", "--no-such"}, 3, "--no-such"},
+                     {{"gpu", "n1:0", "n2:0"}, 3, "n2:0"},
+                     {{"job", "abc"}, 0, "JOBID"},
+                     {{"job", "99999"}, 1, "acrf: ask slurmctld about job 99999"},
+                     {{"explain", "99999"}, 1, "no decision about job 99999"},
+                     {{"inject", "--node", "nope", "--xid", "79"}, 1, "node nope has no fake GPUs"},
+                     {{"inject", "--node", "n1", "--gpu", "9", "--xid", "79"}, 1, "--gpu 9"},
+                     {{"checkpoint", "list", "/nowhere"}, 1, "/nowhere: no such directory"},
+                     {{"classify", "/nowhere"}, 1, "/nowhere"},
+                     {{"place"}, 1, "needs --request or --replace"},
+                     {{"audit", "--since", "soon"}, 1, "--since soon"},
+                     {{"-f", "/nowhere", "conf", "check"}, 1, "/nowhere"}};
+  for (const auto& one : cases) {
+    const auto said = acrf(one.words);
+    EXPECT_THAT(said.errors, HasSubstr(one.sentence));
+    EXPECT_EQ(said.output, "");
+    EXPECT_NE(said.status, 0) << one.sentence;
+    if (one.status != 0) {
+      EXPECT_EQ(said.status, one.status) << one.sentence;
+    }
+  }
+}
+
+// Everything that can be asked, with a hub and without: --json is one JSON value or one a line.
+TEST_F(CommandLineLive, JsonIsJsonWithAHubAndWithout) {
+  auto options = small();
+  options.hubs = 1;
+  options.acrf_conf = "TestProgram=none\nRebootProgram=none\nReportInterval=1\n";
+  start(options);
+  const auto id = train();
+  inject("n1");
+  ASSERT_TRUE(runs_again(id, 1));
+  ASSERT_TRUE(wait_until([&] { return !lines_of_json({"audit", "--json"}).empty(); }));
+  const std::vector<std::vector<std::string>> questions = {{"status"},
+                                                           {"top"},
+                                                           {"top", "--jobs", "--count", "2"},
+                                                           {"node"},
+                                                           {"node", "n1"},
+                                                           {"gpu"},
+                                                           {"gpu", "n1:0"},
+                                                           {"job", id},
+                                                           {"events", "--node", "n1"},
+                                                           {"audit", "--node", "n1"}};
+  for (auto words : questions)
+    for (const auto& hub : {cluster().hub_url(), std::string("none")}) {
+      words.insert(words.end(), {"--json", "--hub", hub});
+      EXPECT_FALSE(lines_of_json(words).empty()) << words[0] << " " << hub;
+      words.resize(words.size() - 3);
+    }
+  for (const auto& words :
+       std::vector<std::vector<std::string>>{{"explain", id},
+                                             {"conf", "show"},
+                                             {"conf", "check"},
+                                             {"checkpoint", "list", checkpoints()},
+                                             {"place", "--request", "nodes=1,gpus-per-node=1"},
+                                             {"drain", "n2", "--dry-run"},
+                                             {"brakes"}})
+    EXPECT_FALSE(lines_of_json(with_json(words)).empty()) << words[0];
+}
+
+TEST_F(CommandLineLive, AHubTellsOfAllNodesWhatEachHasWrittenDown) {
+  auto options = small();
+  options.hubs = 1;
+  options.acrf_conf = "TestProgram=none\nRebootProgram=none\nReportInterval=1\n";
+  start(options);
+  const auto id = train();
+  // slurmctld's thread has to have seen the run, to know whom to blame.
+  const auto started = std::time(nullptr);
+  ASSERT_TRUE(wait_until([&] { return std::time(nullptr) > started + 2; }));
+  inject("n1");
+  ASSERT_TRUE(runs_again(id, 1));
+  EXPECT_TRUE(wait_until([&] {
+    return acrf({"audit"}).output.find("act requeue job " + id) != std::string::npos;
+  })) << acrf({"audit"}).output;
+  // As the node itself has it, entry by entry.
+  EXPECT_TRUE(wait_until([&] {
+    return acrf({"audit", "--node", "n1"}).output ==
+           acrf({"audit", "--node", "n1", "--hub", "none"}).output;
+  })) << acrf({"audit", "--node", "n1"}).output;
+  const auto all = acrf({"events"}).output;
+  EXPECT_THAT(all, AllOf(HasSubstr(" opened: fatal gpu_lost"), HasSubstr("act drain n1")));
+  EXPECT_EQ(acrf({"events", "--node", "n4"}).status, 1);
+  // What comes while somebody follows is told once.
+  const auto followed = cluster().run(
+      {"sh", "-c", "timeout 12 acrf events -f & sleep 2; acrf inject --node n3 --xid 79; wait"});
+  const auto news = followed.output.find("drain n3");
+  ASSERT_NE(news, std::string::npos) << followed.output;
+  EXPECT_EQ(followed.output.find("done: act drain n3", news + 1), std::string::npos)
+      << followed.output;
+  // Where the nodes' own files are not within reach the hub's word stands in.
+  ASSERT_TRUE(
+      cluster().run({"sh", "-c", "mv " + root_ + "/nodes/n1/acrf " + root_ + "/away"}).ok());
+  const auto life = acrf({"job", id}).output;
+  EXPECT_THAT(life, AllOf(HasSubstr("fault       gpu_lost on n1"), HasSubstr("requeue job " + id),
+                          Not(HasSubstr("audit log of n1"))));
+  EXPECT_THAT(acrf({"job", id, "--hub", "none"}).output, HasSubstr("not read: audit log of n1"));
+  ASSERT_TRUE(cluster().kill("hub-1").ok());
+  const auto alone = acrf({"audit", "--node", "n3"});
+  EXPECT_EQ(alone.status, 0);
+  EXPECT_THAT(alone.errors, HasSubstr("what follows is of this host alone"));
+  EXPECT_THAT(alone.output, HasSubstr("drain n3"));
 }
 
 TEST_F(CommandLineLive, WithoutSlurmctldNothingIsKnown) {

@@ -99,6 +99,8 @@ TEST_F(PrometheusLive, ScrapesHubAndNodeAndSeesAFault) {
   inject("n1");
   EXPECT_TRUE(becomes("acrf_incidents_total{class=\"gpu_lost\"}", 1)) << text_of(log());
   EXPECT_TRUE(becomes("acrf_drained_nodes{class=\"gpu_lost\"}", 1));
+  EXPECT_TRUE(becomes("acrf_drains_total{class=\"gpu_lost\"}", 1));
+  EXPECT_TRUE(becomes("acrf_actions_total{action=\"drain\",result=\"done\"}", 1));
   EXPECT_TRUE(becomes("acrf_healthd_incidents_total{class=\"gpu_lost\"}", 1));
   EXPECT_TRUE(becomes("acrf_healthd_drains_total{class=\"gpu_lost\"}", 1));
   EXPECT_TRUE(becomes("acrf_healthd_actions_total{action=\"drain\",result=\"done\"}", 1));

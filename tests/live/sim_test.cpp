@@ -15,7 +15,9 @@ namespace acrf::minicluster {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 class SimLive : public LiveCluster {
  protected:
@@ -91,6 +93,16 @@ TEST_F(SimLive, NonsenseIsRefusedWithTheOptionsName) {
   }
 }
 
+TEST_F(SimLive, MoreNodesThanTheKernelHasWatchesForAreRefusedAtOnce) {
+  const auto most = parse_unsigned(trim(text_of("/proc/sys/fs/inotify/max_user_instances")));
+  ASSERT_TRUE(most);
+  if (*most >= 3000) GTEST_SKIP() << "this machine has inotify instances for 1000 nodes";
+  const auto ran = simulate({"live", "--nodes", "1000"});
+  EXPECT_EQ(ran.status, 1) << ran.output;
+  EXPECT_THAT(ran.errors, AllOf(HasSubstr("raise the sysctl fs.inotify.max_user_instances"),
+                                HasSubstr(std::to_string(*most / 3) + " nodes at most")));
+}
+
 TEST_F(SimLive, ARecordedRunIsDoneAgain) {
   ASSERT_TRUE(write_file(root_ + "/run.jsonl", R"({"acrf_sim":1,"nodes":2,"gpus":2,"seed":1}
 {"at_ms":0,"job":"one","type":"training","priority":"high","nodes":1,"gpus":1,"seconds":8}
@@ -110,25 +122,50 @@ TEST_F(SimLive, ARecordedRunIsDoneAgain) {
   EXPECT_THAT(log, HasSubstr("fault: gpu-lost on GPU 0 of n1"));
 }
 
-TEST_F(SimLive, AProgramOfOnesOwnIsAJobAndIsTriedAgain) {
+// Slurm rounds a second up to a minute, so that this takes two.
+TEST_F(SimLive, ProgramsOfOnesOwnAreJobsAndAreTriedAgainWhenTheyFailOrTakeTooLong) {
   std::filesystem::create_directories(root_ + "/types");
-  ASSERT_TRUE(write_file(root_ + "/types/moody",
-                         "#!/bin/sh\n[ -e " + root_ + "/tried ] && exit\ntouch " + root_ +
-                             "/tried\nexit 3\n",
-                         0755)
-                  .ok());
-  ASSERT_TRUE(write_file(root_ + "/run.jsonl", R"({"acrf_sim":1,"nodes":1,"gpus":1,"seed":1}
-{"at_ms":0,"job":"mine","type":"moody","nodes":1,"gpus":1,"seconds":1}
+  // Each does at its second trial what is wanted.
+  const std::pair<const char*, const char*> types[] = {
+      {"moody", "exit 3"}, {"slow", "exec sleep 600"}, {"hopeless", "rm -f \"$0.tried\"; exit 4"}};
+  for (const auto& [name, first] : types)
+    ASSERT_TRUE(write_file(root_ + "/types/" + name,
+                           std::string("#!/bin/sh\n[ -e \"$0.tried\" ] && exit\n"
+                                       "touch \"$0.tried\"\n") +
+                               first + "\n",
+                           0755)
+                    .ok());
+  ASSERT_TRUE(write_file(root_ + "/run.jsonl", R"({"acrf_sim":1,"nodes":1,"gpus":4,"seed":1}
+{"at_ms":0,"job":"one","type":"moody","nodes":1,"gpus":1,"seconds":1}
+{"at_ms":0,"job":"two","type":"slow","nodes":1,"gpus":1,"seconds":1}
+{"at_ms":0,"job":"three","type":"hopeless","nodes":1,"gpus":1,"seconds":1}
 )")
                   .ok());
-  const auto ran = simulate({"replay", root_ + "/run.jsonl", "--job-types", root_ + "/types",
-                             "--report", page(), "--settle", "120"});
+  const auto ran =
+      simulate({"replay", root_ + "/run.jsonl", "--job-types", root_ + "/types", "--retries", "2",
+                "--timeout", "1", "--report", page(), "--settle", "240"});
   EXPECT_EQ(ran.status, 0) << ran.output << ran.errors;
   const auto told = report();
-  EXPECT_EQ(told["submitted"], 2);
-  EXPECT_EQ(told["retried"], 1);
-  EXPECT_EQ(told["failed"], 1);
-  EXPECT_EQ(told["completed"], 1);
+  EXPECT_EQ(told["submitted"], 7);  // moody and slow twice, hopeless three times
+  EXPECT_EQ(told["retried"], 4);
+  EXPECT_EQ(told["failed"], 5);
+  EXPECT_EQ(told["completed"], 2);
+  EXPECT_THAT(text_of(root_ + "/sim/log/sim.log"),
+              AllOf(HasSubstr("ended: TIMEOUT"), HasSubstr("submitted: two, 1 node"),
+                    HasSubstr("priority normal, retry 2"), Not(HasSubstr("retry 3"))));
+}
+
+TEST_F(SimLive, ATerminalHasOneLineInColours) {
+  const auto ran = run_command({"script", "--quiet", "--return", "--command",
+                                ACRF_SIM " live --nodes 1 --gpus 1 --rate 30 --seconds 5 --settle 0"
+                                         " --port 0 --root " +
+                                    root_ + "/sim",
+                                "/dev/null"},
+                               environment_with({"TERM=xterm"}), std::chrono::minutes(2));
+  EXPECT_EQ(ran.status, 0) << ran.output << ran.errors;
+  EXPECT_THAT(ran.output, AllOf(HasSubstr("\r"), HasSubstr("\033[32m"), HasSubstr("00:03")));
+  EXPECT_THAT(text_of(root_ + "/sim/log/sim.log"),
+              AllOf(HasSubstr("submitted"), Not(HasSubstr("\033"))));
 }
 
 TEST_F(SimLive, AnInterruptStopsEverything) {
@@ -139,7 +176,7 @@ TEST_F(SimLive, AnInterruptStopsEverything) {
   EXPECT_EQ(ran.status, 0) << ran.output << ran.errors;
   EXPECT_THAT(ran.output, HasSubstr("The cluster is stopped."));
   EXPECT_THAT(text_of(page()), HasSubstr("<svg"));
-  EXPECT_THAT(ran.output, testing::Not(HasSubstr("\033")));  // it is no terminal
+  EXPECT_THAT(ran.output, Not(HasSubstr("\033")));  // it is no terminal
   const auto left = run_command({"pgrep", "-f", root_ + "/sim/"}, environment_with({}));
   EXPECT_EQ(left.output, "");
 }

@@ -20,8 +20,7 @@ constexpr std::int64_t kNow = 1'800'000'000'000;
 class HubIngest : public testing::Test {
  protected:
   HubIngest()
-      : store_({directory_.path("hub/history.db"), {}}),
-        ingest_(model_, store_, seals(), 64030) {
+      : store_({directory_.path("hub/history.db"), {}}), ingest_(model_, store_, seals(), 64030) {
     ClusterLook look;
     look.layout = layout_of(Topology::flat(2), {"n1", "n2"}, {1, 1});
     for (const char* name : {"n1", "n2"}) {
@@ -59,8 +58,8 @@ class HubIngest : public testing::Test {
 };
 
 TEST_F(HubIngest, TakesAReportOfTheNodeItIsFrom) {
-  const auto answer = send("n1", body("n1", R"({"seq":1,"ms":1,"kind":"sample","gpus":[[61]]})"),
-                           "127.0.0.1");
+  const auto answer =
+      send("n1", body("n1", R"({"seq":1,"ms":1,"kind":"sample","gpus":[[61]]})"), "127.0.0.1");
   EXPECT_EQ(answer.status, 200) << answer.body;
   EXPECT_THAT(answer.body, HasSubstr("\"accepted\":1"));
   EXPECT_EQ(send("n2", body("n2"), "10.0.0.2").status, 200);
@@ -94,17 +93,41 @@ TEST_F(HubIngest, OnlyRootAndSlurmUserReport) {
 }
 
 TEST_F(HubIngest, WhatIsMalformedIsRefusedWithASentence) {
-  for (const char* text :
-       {"", "x", "[]", "{}", R"({"node":"n1","stream":"s"})",
-        R"({"node":"n1","stream":"s","items":[{"seq":0,"ms":1,"kind":"sample","gpus":[]}]})",
-        R"({"node":"n1","stream":"s","items":[{"seq":2,"ms":1,"kind":"x"},{"seq":2,"ms":1,"kind":"x"}]})",
-        R"({"node":"n1","stream":"s","items":[{"seq":1,"ms":1,"kind":"sample","gpus":[[1,2,3,4,5,6,7,8,9]]}]})",
-        R"({"node":"n1","stream":"s","items":[{"seq":1,"ms":"now","kind":"sample","gpus":[]}]})",
-        R"({"node":"n1","stream":"s","items":[{"seq":1,"ms":1,"kind":"incident","incident":{}}]})"}) {
+  for (
+      const char* text :
+      {"", "x", "[]", "{}", R"({"node":"n1","stream":"s"})",
+       R"({"node":"n1","stream":"s","items":[{"seq":0,"ms":1,"kind":"sample","gpus":[]}]})",
+       R"({"node":"n1","stream":"s","items":[{"seq":2,"ms":1,"kind":"x"},{"seq":2,"ms":1,"kind":"x"}]})",
+       R"({"node":"n1","stream":"s","items":[{"seq":1,"ms":1,"kind":"sample","gpus":[[1,2,3,4,5,6,7,8,9]]}]})",
+       R"({"node":"n1","stream":"s","items":[{"seq":1,"ms":"now","kind":"sample","gpus":[]}]})",
+       R"({"node":"n1","stream":"s","items":[{"seq":1,"ms":1,"kind":"incident","incident":{}}]})"}) {
     const auto answer = send("n1", text, "127.0.0.1");
     EXPECT_EQ(answer.status, 400) << text;
     EXPECT_THAT(answer.body, HasSubstr("{\"error\":\""));
   }
+}
+
+TEST_F(HubIngest, CountsEachActOnce) {
+  const auto act = [](int seq, const char* what, const char* result) {
+    return "{\"seq\":" + std::to_string(seq) +
+           R"(,"ms":1,"kind":"audit","audit":{"id":1,"kind":"act",)" + R"("what":")" + what +
+           R"(","decided_by":"gpu_lost","result":")" + result + "\"}}";
+  };
+  const auto counts = [&] {
+    MetricText text;
+    model_.acts().add_to(text, "acrf_actions_total", "acrf_drains_total");
+    return text.to_string();
+  };
+  // Begun and done; the answer gets lost, so that all comes again with what is new.
+  const auto first = act(1, "drain", "pending") + "," + act(2, "drain", "done");
+  EXPECT_EQ(send("n1", body("n1", first), "127.0.0.1").status, 200);
+  const auto again = first + "," + act(3, "requeue", "failed");
+  EXPECT_EQ(send("n1", body("n1", again), "127.0.0.1").status, 200);
+  EXPECT_THAT(counts(),
+              testing::AllOf(HasSubstr("acrf_drains_total{class=\"gpu_lost\"} 1\n"),
+                             HasSubstr("acrf_actions_total{action=\"drain\",result=\"done\"} 1\n"),
+                             HasSubstr("{action=\"requeue\",result=\"failed\"} 1\n")));
+  EXPECT_THAT(counts(), testing::Not(HasSubstr("pending")));
 }
 
 TEST_F(HubIngest, GivesAdviceWithTheReply) {

@@ -9,6 +9,7 @@
 
 #include "check_cache.h"
 #include "common/audit_log.h"
+#include "common/verdict_file.h"
 #include "figures.h"
 #include "unit/temporary_directory.h"
 
@@ -30,10 +31,13 @@ class NodeMetricsTest : public testing::Test {
     now.gpus = {{0, &sample}};
     AnswerTimes times;
     times.note(0.02);
-    CheckCache cache(check_cache_path(directory_.path()), "boot");
-    ASSERT_TRUE(cache.publish(now.verdict, boottime_ms(), [&] {
-                       return figures_.to_json(now, {{"nvml", times}}, 3);
-                     }).ok());
+    CheckCache cache(verdict_path(directory_.path()), "boot");
+    ASSERT_TRUE(cache
+                    .publish(now.verdict, boottime_ms(),
+                             [&] {
+                               return figures_.to_json(now, {{"nvml", times}}, 3);
+                             })
+                    .ok());
   }
   AuditId begin(AuditKind kind, const std::string& what) {
     AuditEntry entry;
@@ -67,17 +71,16 @@ TEST_F(NodeMetricsTest, ShowsStatesIncidentsAndSources) {
   figures_.note_incident("gpu_lost");
   figures_.note_incident("gpu_lost");
   publish(CheckStatus::kCritical);
-  EXPECT_THAT(
-      text(),
-      AllOf(HasSubstr("acrf_healthd_verdict{verdict=\"critical\"} 1"),
-            HasSubstr("acrf_healthd_verdict{verdict=\"ok\"} 0"),
-            HasSubstr("acrf_healthd_state{state=\"suspect\"} 1"),
-            HasSubstr("acrf_healthd_gpus{state=\"healthy\"} 1"),
-            HasSubstr("acrf_healthd_incidents_total{class=\"gpu_lost\"} 2"),
-            HasSubstr("acrf_healthd_kernel_records_lost_total 3"),
-            HasSubstr("acrf_healthd_probe_seconds_bucket{source=\"nvml\",le=\"0.01\"} 0"),
-            HasSubstr("acrf_healthd_probe_seconds_bucket{source=\"nvml\",le=\"0.03\"} 1"),
-            HasSubstr("acrf_healthd_resident_bytes")));
+  EXPECT_THAT(text(),
+              AllOf(HasSubstr("acrf_healthd_verdict{verdict=\"critical\"} 1"),
+                    HasSubstr("acrf_healthd_verdict{verdict=\"ok\"} 0"),
+                    HasSubstr("acrf_healthd_state{state=\"suspect\"} 1"),
+                    HasSubstr("acrf_healthd_gpus{state=\"healthy\"} 1"),
+                    HasSubstr("acrf_healthd_incidents_total{class=\"gpu_lost\"} 2"),
+                    HasSubstr("acrf_healthd_kernel_records_lost_total 3"),
+                    HasSubstr("acrf_healthd_probe_seconds_bucket{source=\"nvml\",le=\"0.01\"} 0"),
+                    HasSubstr("acrf_healthd_probe_seconds_bucket{source=\"nvml\",le=\"0.03\"} 1"),
+                    HasSubstr("acrf_healthd_resident_bytes")));
 }
 
 TEST_F(NodeMetricsTest, CountsActsOnceAndWhenTheyHaveEnded) {

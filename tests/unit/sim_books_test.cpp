@@ -99,6 +99,37 @@ TEST_F(SimBooks, RunsThatOverlapOrRepeatAreTold) {
                           HasSubstr("began twice with the same restart count")));
 }
 
+TEST_F(SimBooks, WorkThatAFaultOvertookIsRedoneAndNotWrong) {
+  books_.submit("1", job(1), 0, 0);
+  books_.add_line("1", line(What::kBegin, 0, 1000, {"n1"}));
+  books_.inject({}, "n1", true, 1900);
+  books_.add_line("1", line(What::kEnd, 0, 2000));  // while its requeue is under way
+  books_.add_line("1", line(What::kBegin, 1, 3000, {"n2"}));
+  books_.add_line("1", line(What::kEnd, 1, 5000));
+  finish("COMPLETED");
+  EXPECT_THAT(books_.figures().wrongs, IsEmpty());
+  EXPECT_EQ(books_.figures().redone, 1);
+  EXPECT_EQ(books_.figures().ettr, 0.25);  // to the end that counted
+}
+
+TEST_F(SimBooks, WorkThatWasDoneAgainForNoFaultOfItsNodeIsWrong) {
+  const std::tuple<std::string, bool, std::int64_t> others[] = {
+      {"n9", true, 1900},   // another's node
+      {"n1", false, 1900},  // one that ends no job
+      {"n1", true, 8000}};  // when Slurm knew of the end long ago
+  for (const auto& [node, harmful, at_ms] : others) {
+    Books books(64);
+    books.submit("1", job(1), 0, 0);
+    books.add_line("1", line(What::kBegin, 0, 1000, {"n1"}));
+    books.inject({}, node, harmful, at_ms);
+    books.add_line("1", line(What::kEnd, 0, 2000));
+    books.add_line("1", line(What::kBegin, 1, 9000, {"n2"}));
+    books.add_line("1", line(What::kEnd, 1, 9900));
+    EXPECT_THAT(books.figures().wrongs, ElementsAre(HasSubstr("ended its work twice"))) << node;
+    EXPECT_EQ(books.figures().redone, 0);
+  }
+}
+
 TEST_F(SimBooks, ACompletedJobWithoutWorkIsWrong) {
   books_.submit("1", job(), 0, 0);
   finish("COMPLETED");

@@ -44,6 +44,19 @@ TEST(SimReport, ThePageSaysWhatIsWrong) {
               AllOf(HasSubstr("job 2 () was lost"), Not(HasSubstr("No job was lost"))));
 }
 
+TEST(SimReport, WorkThatWasRedoneIsSaidAndNotWrong) {
+  auto books = some_books();
+  books.submit("2", {0, "sleep", "short", Priority::kHigh, 1, 4, 1}, 0, 0);
+  books.add_line("2", {RunLine::What::kBegin, 0, 2500, {"n1"}, ""});
+  books.add_line("2", {RunLine::What::kEnd, 0, 3500, {}, ""});
+  books.add_line("2", {RunLine::What::kBegin, 1, 4500, {"n2"}, ""});
+  books.add_line("2", {RunLine::What::kEnd, 1, 5500, {}, ""});
+  EXPECT_THAT(html_report(books, kFacts),
+              AllOf(HasSubstr("No job was lost, none ran twice. 1 ended when a fault had hit"),
+                    Not(HasSubstr("ended its work twice"))));
+  EXPECT_EQ(nlohmann::json::parse(json_report(books, kFacts))["redone"], 1);
+}
+
 TEST(SimReport, TheFiguresAreInTheJson) {
   const auto json = nlohmann::json::parse(json_report(some_books(), kFacts));
   EXPECT_EQ(json["completed"], 1);
@@ -105,7 +118,7 @@ TEST(SimRecording, ABadLineIsNamed) {
   const std::pair<std::string, std::string> cases[] = {
       {"", "run: the recording is empty"},
       {"{", "run:1: "},
-      {"{\"nodes\":99,\"gpus\":1}", "run:1: the cluster must have 1 to 64 nodes"},
+      {"{\"nodes\":9999,\"gpus\":1}", "run:1: the cluster must have 1 to 1000 nodes"},
       {head + "\n{\"at_ms\":1}", "run:3: "},
       {head + "{\"at_ms\":1,\"fault\":\"fire\",\"node\":0,\"gpu\":0,\"repair_s\":1}",
        "run:2: no such kind of fault: fire"},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import assert from 'node:assert/strict';
+import { cpus, loadavg } from 'node:os';
 import { after, before, test } from 'node:test';
 import { openPage, painted, picture, ready } from './browser.js';
 import { Cluster } from './fixture/cluster.js';
@@ -29,9 +30,13 @@ test('The first picture of 12,500 nodes is there within a second', async (t) => 
     assert.ok(await pixelsOf(page, '--state-healthy') > 50000);
     await close();
   }
-  t.diagnostic(`first paint after ${paints.join(', ')} ms, first picture after ${times.join(', ')} ms, of which ${work.join(', ')} ms were the page's own work`);
-  // Its own work: how long it takes depends on who else uses the machine.
+  const load = loadavg()[0];
+  t.diagnostic(`first paint after ${paints.join(', ')} ms, first picture after ${times.join(', ')} ms, of which ${work.join(', ')} ms were the page's own work; `
+    + `load ${load.toFixed(1)} on ${cpus().length} cores`);
+  assert.ok(Math.min(...paints) < 1000, `the first paint came after ${paints.join(', ')} ms`);
   assert.ok(Math.min(...work) < 700, `the first picture took ${work.join(', ')} ms of work`);
+  // Who else uses the machine has a part in the rest.
+  if (load <= 2 * cpus().length) assert.ok(Math.min(...times) < 1000, `the first picture came after ${times.join(', ')} ms`);
 });
 
 test('The fleet is seen with its states in figures, shapes and a legend', async () => {

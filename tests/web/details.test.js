@@ -59,6 +59,11 @@ test('A job shows its time, its timeline and its ETTR', () => at('#jobs', async 
   await panel.getByText('from step 12400, 41 steps lost').waitFor();
   assert.match(await panel.innerText(), /ETTR\s+\d+\.\d %/);
   assert.match(await panel.innerText(), /Work done again\s+31 min 40 s/);
+  // It runs for days: each of its times has its own.
+  const submitted = hub.cluster.jobs.find((job) => job.id === 1003).submit_ms;
+  const day = new Date(submitted).toISOString().slice(0, 10);
+  const isToday = day === new Date().toISOString().slice(0, 10);
+  assert.match(await panel.locator('.timeline li').first().innerText(), isToday ? /^\d\d:\d\d:\d\d\s/ : new RegExp(`^${day} `));
   await picture(page, 'jobs');
   await panel.getByRole('button', { name: 'Show on the cluster' }).click();
   await page.locator('#stage').waitFor();
@@ -81,6 +86,22 @@ test('An incident shows its whole way with times', () => at('#incidents', async 
   assert.match(await panel.locator('pre').innerText(), /fallen off the bus/);
   await picture(page, 'incident');
 }));
+
+test('An incident that is looked at grows with what is done about it', async () => {
+  const own = await new FixtureHub(new Cluster({ pods: 1, leaves: 1, nodes: 20 })).start();
+  const incident = own.cluster.incidents.find((one) => !one.closed_ms);
+  const way = own.cluster.trace(incident);
+  own.cluster.trace = () => way.slice(0, 1);
+  const { page, faults, close } = await openPage(own, { hash: `#incidents/incident/${incident.id}` });
+  await ready(page);
+  const steps = page.locator('#panel .timeline li');
+  await until(async () => (await steps.count()) === 1, 'it has been seen');
+  own.cluster.trace = () => way; // no event tells of it
+  await until(async () => (await steps.count()) === 5, 'the job is back');
+  assert.deepEqual(faults, []);
+  await close();
+  await own.stop();
+});
 
 test('Brakes say what tripped them', () => at('#brakes', async (page) => {
   await page.getByText('1 of 4 brakes have tripped').waitFor();

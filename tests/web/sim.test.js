@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openPage, picture, ready } from './browser.js';
+import { openPage, phone, picture, ready } from './browser.js';
 import { Cluster } from './fixture/cluster.js';
 import { FixtureHub } from './fixture/server.js';
-import { until } from './seen.js';
+import { overflow, until } from './seen.js';
 
 function simulator() {
   return { running: true, paused: false, seconds: 75, preset: 'Normal', rate_per_min: 6, failure_percent_per_min: 8,
     presets: [['Light', 1], ['Normal', 6], ['High', 15], ['Extreme', 30], ['Maximum', 50]].map(([name, rate]) => ({ name, rate_per_min: rate })),
     types: ['sleep', 'compute', 'matrix', 'training', 'fault'].map((name) => ({ name, weight: 1, description: `a ${name} job` })),
-    submitted: 12, completed: 7, failed: 0, recovered: 3, injected: 4, repaired: 2, jobs: [{ id: 41, type: 'training', state: 'RUNNING', restarts: 1, submit_ms: Date.now() }], replay: false };
+    submitted: 12, completed: 7, failed: 0, recovered: 3, injected: 4, repaired: 2, jobs: [{ id: '41', name: 'training-7', type: 'training', state: 'RUNNING', nodes: 2, gpus: 16, priority: 'high', retry: 0, restarts: 1, submit_ms: Date.now() }], replay: false };
 }
 
 test('Without a simulator there is no tab for it', async () => {
@@ -55,6 +55,9 @@ test('The simulator is steered and watched', async () => {
   await page.getByRole('button', { name: 'Pause' }).click();
   await until(() => last()?.paused === true, 'it is paused');
   await page.getByRole('button', { name: 'Go on' }).waitFor();
+  await page.setViewportSize(phone);
+  assert.ok(await overflow(page) <= 0, 'it fits on a phone');
+  await picture(page, 'phone-simulator');
   assert.deepEqual(faults, []);
   await close();
   await hub.stop();

@@ -16,6 +16,9 @@ bool is_over(const std::string& state) {
 }
 
 constexpr std::int64_t kUnseen_ms = 30'000;  // how long a fault may go unseen
+// How long slurmctld may take a job for running that has ended its work: until its other tasks and
+// its script have ended, too.
+constexpr std::int64_t kUnknownEnd_ms = 3000;
 
 int count(const JobBook& job, What what) {
   return static_cast<int>(std::count_if(job.lines.begin(), job.lines.end(),
@@ -27,6 +30,31 @@ bool began_twice(const JobBook& job) {
   for (const auto& line : job.lines)
     if (line.what == What::kBegin && !begun.insert(line.restart).second) return true;
   return false;
+}
+
+const RunLine* begin_of(const JobBook& job, int restart) {
+  for (const auto& line : job.lines)
+    if (line.what == What::kBegin && line.restart == restart) return &line;
+  return nullptr;
+}
+
+// The last one counts: work that a fault overtook is done again.
+const RunLine* last_end(const JobBook& job) {
+  const RunLine* last = nullptr;
+  for (const auto& line : job.lines)
+    if (line.what == What::kEnd) last = &line;
+  return last;
+}
+
+// A harmful fault on a node of the run, by that time. The run may have begun on a GPU that was
+// broken already and not yet seen to be.
+bool can_end(const FaultBook& fault, const RunLine& run, std::int64_t until_ms) {
+  return fault.harmful && fault.at_ms + kUnseen_ms >= run.at_ms && fault.at_ms <= until_ms &&
+         std::find(run.nodes.begin(), run.nodes.end(), fault.node) != run.nodes.end();
+}
+
+void accuse(Figures& figures, const JobBook& job, const std::string& what) {
+  figures.wrongs.push_back("job " + job.id + " (" + job.plan.name + ") " + what);
 }
 
 }  // namespace
@@ -130,8 +158,7 @@ std::vector<std::string> Books::look(const std::vector<QueueRow>& rows, int node
 
 std::vector<std::string> Books::open_jobs() const { return {open_.begin(), open_.end()}; }
 
-// The last harmful fault on a node of the run before; that run may have begun on a GPU that was
-// broken already and not yet seen to be.
+// By the last fault that can have ended the run before.
 std::optional<Recovery> Books::recovery_of(const JobBook& job, std::size_t begin) const {
   const RunLine* before = nullptr;
   for (std::size_t i = 0; i < begin; ++i)
@@ -140,11 +167,7 @@ std::optional<Recovery> Books::recovery_of(const JobBook& job, std::size_t begin
   const auto& again = job.lines[begin];
   const FaultBook* cause = nullptr;
   for (const auto& fault : faults_) {
-    const bool there =
-        std::find(before->nodes.begin(), before->nodes.end(), fault.node) != before->nodes.end();
-    if (!fault.harmful || !there || fault.at_ms + kUnseen_ms < before->at_ms ||
-        fault.at_ms > again.at_ms)
-      continue;
+    if (!can_end(fault, *before, again.at_ms)) continue;
     if (!cause || fault.at_ms > cause->at_ms) cause = &fault;
   }
   if (!cause) return std::nullopt;
@@ -165,19 +188,40 @@ std::vector<Recovery> Books::recoveries() const {
   return all;
 }
 
+// Work that was ended is done again only where a fault had hit the run's nodes before Slurm knew of
+// the end: then the requeue was under way, and nobody can take it back.
+void Books::judge_ends(const JobBook& job, Figures& figures) const {
+  const RunLine* before = nullptr;  // the end before
+  for (const auto& line : job.lines) {
+    if (line.what != What::kEnd) continue;
+    if (before) {
+      const auto* run = begin_of(job, before->restart);
+      const bool overtaken = run && line.restart > before->restart &&
+                             std::any_of(faults_.begin(), faults_.end(), [&](const auto& fault) {
+                               return can_end(fault, *run, before->at_ms + kUnknownEnd_ms);
+                             });
+      if (overtaken)
+        ++figures.redone;
+      else
+        accuse(figures, job, "ended its work twice");
+    }
+    before = &line;
+  }
+}
+
 void Books::judge_end(const JobBook& job, Figures& figures) const {
-  const auto accuse = [&](const std::string& what) {
-    figures.wrongs.push_back("job " + job.id + " (" + job.plan.name + ") " + what);
-  };
-  if (count(job, What::kTwice) > 0) accuse("began while another of its runs was still there");
-  if (count(job, What::kEnd) > 1) accuse("ended its work twice");
-  if (began_twice(job)) accuse("began twice with the same restart count");
+  if (count(job, What::kTwice) > 0)
+    accuse(figures, job, "began while another of its runs was still there");
+  judge_ends(job, figures);
+  if (began_twice(job)) accuse(figures, job, "began twice with the same restart count");
   if (!job.is_closed()) return;
   const bool ended = job.find(What::kEnd);
-  if (job.state == "COMPLETED" && !ended) accuse("is completed but did not do its work");
+  if (job.state == "COMPLETED" && !ended)
+    accuse(figures, job, "is completed but did not do its work");
   const bool by_itself = count(job, What::kFail) > 0 || job.state == "TIMEOUT";
   if (job.state != "COMPLETED" && !by_itself && !ended)
-    accuse("was lost: " + job.state + (job.reason.empty() ? "" : " (" + job.reason + ")"));
+    accuse(figures, job,
+           "was lost: " + job.state + (job.reason.empty() ? "" : " (" + job.reason + ")"));
 }
 
 Figures Books::figures() const {
@@ -196,7 +240,7 @@ Figures Books::figures() const {
     const auto* begun = job.find(What::kBegin);
     if (!begun) continue;
     waiting.push_back(static_cast<double>(begun->at_ms - job.submitted_ms) / 1000);
-    const auto* ended = job.find(What::kEnd);
+    const auto* ended = last_end(job);
     if (!ended || ended->at_ms <= begun->at_ms) continue;
     const double lasted = static_cast<double>(ended->at_ms - begun->at_ms) / 1000;
     work += std::min(job.plan.seconds, lasted);

@@ -2,7 +2,8 @@
 // What has become of the jobs and the broken GPUs of a run: fed with what was done and seen, asked
 // for figures. Times are milliseconds since the run began. A job is lost when it neither ended its
 // work nor failed by its own doing, and nobody knows it any more; it ran twice when two of its runs
-// held it at once or two ended its work.
+// held it at once or two ended its work. Work that a fault overtook before Slurm knew of its end is
+// redone, and rightly so.
 #pragma once
 
 #include <cstdint>
@@ -80,6 +81,7 @@ struct Repair {
 struct Figures {
   int submitted = 0, pending = 0, running = 0, completed = 0, failed = 0, held = 0, retried = 0;
   int requeued = 0;  // runs beyond the first ones
+  int redone = 0;    // ended work that a fault took back before Slurm knew of it
   int injected = 0, by_jobs = 0, skipped = 0, repaired = 0, under_repair = 0;
   int recovered = 0;
   std::optional<double> recover_p50_s, recover_p99_s, recover_max_s;
@@ -118,6 +120,7 @@ class Books {
 
  private:
   void judge_end(const JobBook& job, Figures& figures) const;
+  void judge_ends(const JobBook& job, Figures& figures) const;
   std::optional<Recovery> recovery_of(const JobBook& job, std::size_t begin) const;
 
   int gpus_;

@@ -30,6 +30,12 @@ double number_in(const json& value, const char* name, double least, double most)
   return number;
 }
 
+int restarts_of(const JobBook& job) {
+  int most = 0;
+  for (const auto& line : job.lines) most = std::max(most, line.restart);
+  return most;
+}
+
 // The settings after the request; throws what to tell whoever asked.
 PlanSettings changed(PlanSettings settings, const json& request) {
   if (request.contains("rate_per_min"))
@@ -79,24 +85,27 @@ std::string Live::obey(const std::string& line) try {
       "rate_per_min", "preset", "paused", "submit", "inject", "failure_percent_per_min", "weights"};
   for (const auto& [name, value] : request.items())
     if (!known.contains(name)) return "no such request: " + name;
-  options_.plan = changed(planner_->settings(), request);
-  planner_->change(now_ms(), options_.plan);
-  if (request.contains("submit")) {
-    const std::string type = request["submit"];
-    const auto& types = options_.plan.types;
-    if (std::none_of(types.begin(), types.end(),
-                     [&](const JobType& each) { return each.name == type; }))
-      return "no such job type: " + type;
-    submit(planner_->job_of_type(type, now_ms()), 0);
-  }
-  if (request.contains("inject")) {
-    const auto names = cluster_->nodes();
-    const auto node = std::find(names.begin(), names.end(), request["inject"].get<std::string>());
-    if (node == names.end()) return "no such node: " + request["inject"].get<std::string>();
-    inject(planner_->fault_on(static_cast<int>(node - names.begin()), now_ms()));
-  }
+  const auto settings = changed(planner_->settings(), request);
+  const auto type = request.value("submit", std::string());
+  if (request.contains("submit") &&
+      std::none_of(settings.types.begin(), settings.types.end(),
+                   [&](const JobType& each) { return each.name == type; }))
+    return "no such job type: " + type;
+  const auto names = cluster_->nodes();
+  const auto victim = request.value("inject", std::string());
+  const auto node = std::find(names.begin(), names.end(), victim);
+  if (request.contains("inject") && node == names.end()) return "no such node: " + victim;
+
+  options_.plan = settings;
+  planner_->change(now_ms(), settings);
+  if (!type.empty()) submit(planner_->job_of_type(type, now_ms()), 0);
+  if (!victim.empty()) inject(planner_->fault_on(static_cast<int>(node - names.begin()), now_ms()));
   note("asked for: " + line);
   return "";
+} catch (const json::parse_error&) {
+  return "the request must be a JSON object";
+} catch (const json::exception&) {
+  return "a value in the request has the wrong type";
 } catch (const std::exception& problem) {
   return problem.what();
 }
@@ -133,7 +142,9 @@ std::string Live::state_json() const {
                              {"nodes", job.plan.nodes},
                              {"gpus", job.plan.nodes * job.plan.gpus},
                              {"priority", name_of(job.plan.priority)},
-                             {"retry", job.retry}});
+                             {"retry", job.retry},
+                             {"restarts", restarts_of(job)},
+                             {"submit_ms", began_unix_ms_ + job.submitted_ms}});
   }
   return state.dump(-1, ' ', true, json::error_handler_t::replace);
 }

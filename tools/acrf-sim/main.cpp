@@ -92,8 +92,10 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   auto* live = app.add_subcommand("live", "start the cluster, submit jobs, break GPUs");
   add_cluster_options(live, options);
-  live->add_option("--nodes", options.nodes, "nodes (default: 8)")->check(CLI::Range(1, 64));
-  live->add_option("--gpus", options.gpus, "GPUs per node (default: 8)")->check(CLI::Range(1, 16));
+  live->add_option("--nodes", options.nodes, "nodes (default: 8)")
+      ->check(CLI::Range(1, kMostNodes));
+  live->add_option("--gpus", options.gpus, "GPUs per node (default: 8)")
+      ->check(CLI::Range(1, kMostGpus));
   live->add_option("--seed", options.seed, "which plan of jobs and faults (default: 1)");
   live->add_option("--rate", words.rate, "jobs a minute (default: Normal, 6)")->check(rate());
   live->add_option("--failures", words.failures, "percent a node and minute (default: 5-12)")

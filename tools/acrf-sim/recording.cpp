@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "recording.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -27,9 +29,12 @@ ordered_json to_json(const PlannedFault& fault) {
 }
 
 Status check(const RecordedCluster& cluster) {
-  if (cluster.nodes < 1 || cluster.nodes > 64 || cluster.gpus < 1 || cluster.gpus > 16)
-    return Error{ErrorCode::kInvalid, "the cluster must have 1 to 64 nodes with 1 to 16 GPUs"};
-  return Done{};
+  if (cluster.nodes >= 1 && cluster.nodes <= kMostNodes && cluster.gpus >= 1 &&
+      cluster.gpus <= kMostGpus)
+    return Done{};
+  return Error{
+      ErrorCode::kInvalid,
+      fmt::format("the cluster must have 1 to {} nodes with 1 to {} GPUs", kMostNodes, kMostGpus)};
 }
 
 Status check(const RecordedCluster& cluster, const PlannedJob& job) {

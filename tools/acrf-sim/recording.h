@@ -12,6 +12,10 @@
 
 namespace acrf::sim {
 
+// Each node is some processes and two ports of this machine.
+constexpr int kMostNodes = 1000;
+constexpr int kMostGpus = 16;
+
 struct RecordedCluster {
   int nodes = 8;
   int gpus = 8;

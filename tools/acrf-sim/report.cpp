@@ -152,7 +152,14 @@ std::string repair_table(const Books& books) {
 }
 
 std::string judgement(const Figures& figures) {
-  if (figures.wrongs.empty()) return "<p class=\"good\">No job was lost, none ran twice.</p>\n";
+  if (figures.wrongs.empty()) {
+    const auto redone =
+        figures.redone == 0
+            ? ""
+            : fmt::format(" {} ended when a fault had hit them, and did their work again.",
+                          figures.redone);
+    return "<p class=\"good\">No job was lost, none ran twice." + redone + "</p>\n";
+  }
   std::string html = "<div class=\"bad\">";
   for (const auto& wrong : figures.wrongs) html += html_text(wrong) + "<br>";
   return html + "</div>\n";
@@ -197,6 +204,7 @@ std::string json_report(const Books& books, const ReportFacts& facts) {
                       {"failed", figures.failed},
                       {"unfinished", figures.pending + figures.running},
                       {"requeued", figures.requeued},
+                      {"redone", figures.redone},
                       {"retried", figures.retried},
                       {"injected", figures.injected},
                       {"by_jobs", figures.by_jobs},

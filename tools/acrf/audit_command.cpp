@@ -1,21 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// acrf audit: what was decided and done on this node, and how it ended.
+// acrf audit: what was decided and done, and how it ended: on all nodes as a hub knows it, or on
+// this one.
 #include <fmt/format.h>
 
 #include <memory>
 
 #include "audit_source.h"
-#include "commands.h"
+#include "cluster_source.h"
 #include "common/audit_log.h"
+#include "hub_records.h"
 
 namespace acrf {
 namespace {
 
 struct Audit {
   AuditSource source;
+  SourceOptions hub;
   std::string since;
   AuditQuery query;
 };
+
+Result<std::vector<AuditRecord>> find_records(const CommandLine& line, const Audit& audit) {
+  if (audit.source.state_dir.empty()) {
+    const auto hub = find_hub(line, audit.hub);
+    if (!hub) return hub.error();
+    if (*hub) return hub_audit(**hub, audit.query);
+  }
+  const auto state_dir = find_state_dir(line, audit.source);
+  if (!state_dir) return state_dir.error();
+  return find_audit_records(audit_path(*state_dir), audit.query);
+}
 
 void print_audit(CommandLine& line, Audit& audit) {
   if (!audit.since.empty()) {
@@ -24,9 +38,7 @@ void print_audit(CommandLine& line, Audit& audit) {
     audit.query.since_unix_ms = *since;
   }
   audit.query.node = audit.source.node;
-  const auto state_dir = find_state_dir(line, audit.source);
-  if (!state_dir) return fail(line, state_dir.error());
-  const auto records = find_audit_records(audit_path(*state_dir), audit.query);
+  const auto records = find_records(line, audit);
   if (!records) return fail(line, records.error());
   for (const auto& record : *records) {
     if (line.json) {
@@ -41,9 +53,10 @@ void print_audit(CommandLine& line, Audit& audit) {
 }  // namespace
 
 void add_audit_command(CommandLine& line) {
-  auto* command = line.app.add_subcommand("audit", "what ACRF decided and did on this node");
+  auto* command = line.app.add_subcommand("audit", "what ACRF decided and did");
   const auto audit = std::make_shared<Audit>();
   add_audit_source(command, audit->source);
+  add_source_options(command, audit->hub);
   command->add_option("--node", audit->source.node, "entries about this node");
   command->add_option("--incident", audit->query.incident, "entries of this incident");
   command->add_option("--since", audit->since, "a time (2026-11-17T04:30) or how long ago (2h)");

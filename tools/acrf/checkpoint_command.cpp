@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -53,6 +54,8 @@ void print_row(const CheckpointEntry& entry, CheckpointFormat format,
 void list_checkpoints(CommandLine& line, const CheckpointOptions& options) {
   const auto format = parse_checkpoint_format(options.format);
   if (!format) return fail(line, format.error());
+  if (!std::filesystem::is_directory(options.path))
+    return fail(line, {ErrorCode::kNotFound, options.path + ": no such directory"});
   const CheckpointDir files(options.path);
   const CheckpointJudge judge(files, *format);
   auto all = nlohmann::json::array();

@@ -35,6 +35,7 @@ void each_line(std::istream& input, const Take& take) {
   std::string text;
   for (std::size_t number = 1; std::getline(input, text); ++number) {
     if (text.size() > kLongestLine) text.resize(kLongestLine);
+    if (text.find('\x1b') != std::string::npos) text = without_colours(text);
     take(text, number);
   }
 }

@@ -15,15 +15,13 @@ namespace acrf {
 namespace {
 
 // The first of them that answers; else why the last one did not.
-Result<std::unique_ptr<ClusterSource>> first_hub(const std::string& urls,
-                                                 const std::string& token) {
+Result<HubClient> first_hub(const std::string& urls, const std::string& token) {
   Error problem{ErrorCode::kNotFound, "no hub is named"};
   for (const auto url : split(urls, ',')) {
     if (trim(url).empty()) continue;
     HubClient hub{std::string(trim(url)), token};
     const auto said = hub.get("/v1/status");
-    if (said && value_of<bool>(*said, "knows_cluster"))
-      return std::unique_ptr<ClusterSource>(std::make_unique<HubSource>(std::move(hub)));
+    if (said && value_of<bool>(*said, "knows_cluster")) return hub;
     problem = said ? Error{ErrorCode::kUnavailable,
                            "hub " + hub.url() + " has had no answer of slurmctld yet"}
                    : said.error();
@@ -64,11 +62,28 @@ Result<std::unique_ptr<ClusterSource>> open_source(const CommandLine& line,
         std::make_unique<SlurmSource>(*config, line.config_path, note));
   };
   if (options.hub == "none") return slurm("");
-  if (!options.hub.empty()) return first_hub(options.hub, *token);
-  if (config->hub.empty()) return slurm("");
-  auto hub = first_hub(config->hub, *token);
-  if (hub) return hub;
+  const auto& urls = options.hub.empty() ? config->hub : options.hub;
+  if (urls.empty()) return slurm("");
+  auto hub = first_hub(urls, *token);
+  if (hub) return std::unique_ptr<ClusterSource>(std::make_unique<HubSource>(std::move(*hub)));
+  if (!options.hub.empty()) return hub.error();
   return slurm(hub.error().sentence);
+}
+
+Result<std::optional<HubClient>> find_hub(const CommandLine& line, const SourceOptions& options) {
+  std::optional<HubClient> none;
+  if (options.hub == "none") return none;
+  const auto config = load_named_config(line.config_path);
+  if (!config) return config.error();
+  const auto token = hub_token(options);
+  if (!token) return token.error();
+  const auto& urls = options.hub.empty() ? config->hub : options.hub;
+  if (urls.empty()) return none;
+  auto hub = first_hub(urls, *token);
+  if (hub) return std::optional<HubClient>(std::move(*hub));
+  if (!options.hub.empty()) return hub.error();
+  fmt::print(stderr, "acrf: {}; what follows is of this host alone\n", hub.error().sentence);
+  return none;
 }
 
 void fail_check(CommandLine& line, const Error& error) {

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cluster_status.h"
 #include "cluster_view.h"
 #include "commands.h"
+#include "hub_client.h"
 
 namespace acrf {
 
@@ -45,6 +47,10 @@ class ClusterSource {
 // One that was named on the command line has to answer.
 Result<std::unique_ptr<ClusterSource>> open_source(const CommandLine& line,
                                                    const SourceOptions& options);
+
+// The hub that knows what all nodes have written down. Nothing: there is none, or that of acrf.conf
+// does not answer, which is said.
+Result<std::optional<HubClient>> find_hub(const CommandLine& line, const SourceOptions& options);
 
 // Prints "acrf: sentence"; the command ends with Nagios' UNKNOWN.
 void fail_check(CommandLine& line, const Error& error);

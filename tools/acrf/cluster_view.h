@@ -13,14 +13,10 @@
 #include <vector>
 
 #include "core/node_verdict.h"
+#include "core/gpu_metrics.h"
 #include "core/part_state.h"
 
 namespace acrf {
-
-// What a sample has of a GPU, by the names that the hub gives it.
-inline constexpr std::array<std::string_view, 8> kGpuMetrics = {
-    "temperature_c", "memory_temperature_c", "power_w",       "utilization_percent",
-    "ecc_corrected", "ecc_uncorrected",      "nvlink_errors", "pcie_replays"};
 
 struct GpuView {
   std::string node;

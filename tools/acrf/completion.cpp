@@ -112,7 +112,7 @@ std::string zsh_completion(const CompletionTable& table) {
   for ((i = 2; i < CURRENT; i++)); do
     word=${words[i]}
     if [[ " $valued " == *" $word "* ]]; then
-      ((++i == CURRENT)) && { _files; return }
+      ((++i == CURRENT)) && { _files; return; }
     elif [[ -n $word && " $below " == *" $word "* ]]; then
       place="${place:+$place }$word"
       _acrf_words

@@ -43,7 +43,7 @@ std::string meaning_of_outcome(const std::string& outcome) {
   if (outcome == "placed") return "placed as planned";
   if (outcome == "placed-other-gpus") return "placed on the planned nodes, GPUs by cons_tres";
   if (outcome == "refused") return "cons_tres refused the plan and looked at all nodes";
-  if (outcome == "not-tried") return "planned, but refused lately: cons_tres looked at all nodes";
+  if (outcome == "not-tried") return "refused lately, so not tried again: cons_tres looked at all nodes";
   if (outcome == "no-plan") return "no plan fits now: cons_tres looked at all nodes";
   if (outcome == "passed") return "not a request for select/acrf: left to cons_tres";
   if (outcome == "observed") return "observed only (Mode=observe): cons_tres placed it";

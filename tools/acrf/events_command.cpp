@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// acrf events: incidents and their life, from the incident records and the audit log of this node.
+// acrf events: incidents and their life, of all nodes as a hub knows them, or from the incident
+// records and the audit log of this node.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -10,11 +11,12 @@
 #include <set>
 
 #include "audit_source.h"
-#include "commands.h"
+#include "cluster_source.h"
 #include "common/audit_log.h"
 #include "common/file.h"
 #include "common/incident_store.h"
 #include "core/node_verdict.h"
+#include "hub_records.h"
 
 namespace acrf {
 namespace {
@@ -24,6 +26,7 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t kLongestShown = 300;
 constexpr useconds_t kPauseUs = 500'000;
+constexpr std::size_t kOfHub = 1000, kNewOfHub = 200;  // incidents, and entries, at a look
 
 struct Happening {
   std::int64_t unix_ms = 0;
@@ -38,6 +41,14 @@ struct Shown {
   std::int64_t last_id = 0;
   std::set<std::int64_t> pending;
   std::map<std::string, std::string> phases;  // incident -> "opened" or "closed"
+  // Of a hub: node and number of an entry -> how it had ended.
+  std::map<std::pair<std::string, std::int64_t>, AuditResult::State> entries;
+};
+
+struct EventsOptions {
+  AuditSource source;
+  SourceOptions hub;
+  bool follow = false;
 };
 
 Happening of_incident(const Incident& incident, bool closed) {
@@ -111,6 +122,49 @@ Status add_records(const std::string& path, Shown& shown, std::vector<Happening>
   return Done{};
 }
 
+Happening of_hub_incident(const nlohmann::json& incident, bool closed) {
+  const auto text = [&](const char* key) { return value_of<std::string>(incident, key); };
+  Happening happening;
+  happening.incident = text("id");
+  happening.state = closed ? "closed" : "opened";
+  happening.unix_ms = value_of<std::int64_t>(incident, closed ? "closed_ms" : "opened_ms");
+  happening.text = closed ? text("outcome")
+                          : fmt::format("{} {} {} {}: {}", text("severity"), text("class"),
+                                        text("where"), text("action"), text("evidence"));
+  for (const char* key : {"node", "class", "severity", "action", "where"})
+    happening.more[key] = text(key);
+  happening.more["enforced"] = text("mode") == "enforce";
+  return happening;
+}
+
+// What the hub knows that was not shown yet.
+Status add_of_hub(const HubClient& hub, const std::string& node, Shown& shown,
+                  std::vector<Happening>& all) {
+  const auto newest = shown.entries.empty() && shown.phases.empty() ? kOfHub : kNewOfHub;
+  const auto incidents = hub_incidents(hub, node, newest);
+  if (!incidents) return incidents.error();
+  AuditQuery query;
+  query.node = node;
+  query.newest = newest;
+  const auto records = hub_audit(hub, query);
+  if (!records) return records.error();
+  for (const auto& incident : *incidents) {
+    auto& phase = shown.phases[value_of<std::string>(incident, "id")];
+    if (phase.empty()) all.push_back(of_hub_incident(incident, false));
+    const bool closed = value_of<std::int64_t>(incident, "closed_ms") != 0;
+    if (closed && phase != "closed") all.push_back(of_hub_incident(incident, true));
+    phase = closed ? "closed" : "opened";
+  }
+  for (const auto& record : *records) {
+    const auto [known, is_new] =
+        shown.entries.try_emplace({record.entry.node, record.id}, record.result.state);
+    if (!is_new && known->second == record.result.state) continue;
+    known->second = record.result.state;
+    all.push_back(of_record(record));
+  }
+  return Done{};
+}
+
 void print(const CommandLine& line, std::vector<Happening> all) {
   std::stable_sort(all.begin(), all.end(),
                    [](const auto& a, const auto& b) { return a.unix_ms < b.unix_ms; });
@@ -130,8 +184,29 @@ void print(const CommandLine& line, std::vector<Happening> all) {
   std::fflush(stdout);
 }
 
-void show_events(CommandLine& line, const AuditSource& source, bool follow) {
-  const auto state_dir = find_state_dir(line, source);
+// A hub that falls silent may come back: followers wait for it.
+void show_events_of_hub(CommandLine& line, const HubClient& hub, const EventsOptions& options) {
+  Shown shown;
+  do {
+    std::vector<Happening> all;
+    const auto added = add_of_hub(hub, options.source.node, shown, all);
+    const bool silent = !added && added.error().code == ErrorCode::kUnavailable;
+    if (!added && !(silent && options.follow)) return fail(line, added.error());
+    if (all.empty() && !options.follow)
+      return fail(line, {ErrorCode::kNotFound, "hub " + hub.url() + ": nothing has been recorded" +
+                                                   (options.source.node.empty() ? "" : " of ") +
+                                                   options.source.node});
+    print(line, std::move(all));
+  } while (options.follow && std::ferror(stdout) == 0 && ::usleep(kPauseUs) == 0);
+}
+
+void show_events(CommandLine& line, const EventsOptions& options) {
+  if (options.source.state_dir.empty()) {
+    const auto hub = find_hub(line, options.hub);
+    if (!hub) return fail(line, hub.error());
+    if (*hub) return show_events_of_hub(line, **hub, options);
+  }
+  const auto state_dir = find_state_dir(line, options.source);
   if (!state_dir) return fail(line, state_dir.error());
   Shown shown;
   do {
@@ -139,24 +214,25 @@ void show_events(CommandLine& line, const AuditSource& source, bool follow) {
     const auto audit = add_records(audit_path(*state_dir), shown, all);
     // Nothing recorded yet, or a file that is being replaced: that passes.
     const bool missing = !audit && audit.error().code == ErrorCode::kNotFound;
-    if (!audit && !missing && (!follow || audit.error().code == ErrorCode::kDenied))
+    if (!audit && !missing && (!options.follow || audit.error().code == ErrorCode::kDenied))
       return fail(line, audit.error());
     add_incidents(*state_dir + "/incidents", shown, all);
-    if (missing && !follow && all.empty()) return fail(line, audit.error());
+    if (missing && !options.follow && all.empty()) return fail(line, audit.error());
     print(line, std::move(all));
-  } while (follow && std::ferror(stdout) == 0 && ::usleep(kPauseUs) == 0);
+  } while (options.follow && std::ferror(stdout) == 0 && ::usleep(kPauseUs) == 0);
 }
 
 }  // namespace
 
 void add_events_command(CommandLine& line) {
-  auto* command = line.app.add_subcommand("events", "incidents of this node and their life");
-  const auto source = std::make_shared<AuditSource>();
-  const auto follow = std::make_shared<bool>(false);
-  add_audit_source(command, *source);
-  command->add_option("--node", source->node, "the node whose StateDir is read (%n)");
-  command->add_flag("-f,--follow", *follow, "go on and print what happens");
-  command->callback([&line, source, follow] { show_events(line, *source, *follow); });
+  auto* command = line.app.add_subcommand("events", "incidents and their life");
+  const auto options = std::make_shared<EventsOptions>();
+  add_audit_source(command, options->source);
+  add_source_options(command, options->hub);
+  command->add_option("--node", options->source.node,
+                      "of this node; without a hub the one whose StateDir is read (%n)");
+  command->add_flag("-f,--follow", options->follow, "go on and print what happens");
+  command->callback([&line, options] { show_events(line, *options); });
 }
 
 }  // namespace acrf

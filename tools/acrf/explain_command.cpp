@@ -57,8 +57,9 @@ void explain_job(CommandLine& line, const Explain& explain) {
   const auto path = decision_log_path(explain.file);
   if (!path) return fail(line, path.error());
   auto log = read_decisions(*path, explain.job);
-  if (!log) return fail(line, log.error());
-  auto found = std::move(*log);
+  const bool missing = !log && log.error().code == ErrorCode::kNotFound;
+  if (!log && !missing) return fail(line, log.error());
+  auto found = missing ? std::vector<json>() : std::move(*log);
   if (found.empty())
     return fail(line, {ErrorCode::kNotFound,
                        fmt::format("{}: no decision about job {} is kept", *path, explain.job)});

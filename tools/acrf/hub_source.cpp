@@ -25,25 +25,6 @@ void take_counts(const json& counts, std::array<int, kPartStates.size()>& into) 
     into[i] = value_of<int>(counts, kPartStates[i]);
 }
 
-GpuView gpu_of(const json& object, const std::string& node) {
-  GpuView gpu;
-  gpu.node = node;
-  gpu.index = value_of<int>(object, "index");
-  gpu.state = state_in(object);
-  gpu.told = true;
-  gpu.uuid = value_of<std::string>(object, "uuid");
-  gpu.pci = value_of<std::string>(object, "pci");
-  gpu.name = value_of<std::string>(object, "name");
-  gpu.vendor = value_of<std::string>(object, "vendor");
-  if (const auto job = value_of<std::uint32_t>(object, "job"); job != 0) gpu.job = job;
-  for (std::size_t i = 0; i < kGpuMetrics.size(); ++i) {
-    constexpr auto kNone = INT64_MIN;
-    const auto value = value_of<std::int64_t>(object, kGpuMetrics[i], kNone);
-    if (value != kNone) gpu.values[i] = value;
-  }
-  return gpu;
-}
-
 // `states`: one digit a GPU.
 NodeShown node_of(const json& object, const std::string& states) {
   NodeShown node;
@@ -110,6 +91,25 @@ StatusFacts facts_of(const json& said) {
 
 }  // namespace
 
+GpuView gpu_from_json(const json& object, const std::string& node) {
+  GpuView gpu;
+  gpu.node = node;
+  gpu.index = value_of<int>(object, "index");
+  gpu.state = state_in(object);
+  gpu.told = true;
+  gpu.uuid = value_of<std::string>(object, "uuid");
+  gpu.pci = value_of<std::string>(object, "pci");
+  gpu.name = value_of<std::string>(object, "name");
+  gpu.vendor = value_of<std::string>(object, "vendor");
+  if (const auto job = value_of<std::uint32_t>(object, "job"); job != 0) gpu.job = job;
+  for (std::size_t i = 0; i < kGpuMetrics.size(); ++i) {
+    constexpr auto kNone = INT64_MIN;
+    const auto value = value_of<std::int64_t>(object, kGpuMetrics[i], kNone);
+    if (value != kNone) gpu.values[i] = value;
+  }
+  return gpu;
+}
+
 Result<json> HubSource::get(const std::string& path) const { return hub_.get(path); }
 
 Result<StatusFacts> HubSource::status() {
@@ -152,7 +152,7 @@ Result<NodeDetails> HubSource::node(const std::string& name) {
   details.driver = value_of<std::string>(*said, "driver");
   details.version = value_of<std::string>(*said, "version");
   for (const auto& gpu : value_of<std::vector<json>>(*said, "gpus"))
-    details.gpus.push_back(gpu_of(gpu, name));
+    details.gpus.push_back(gpu_from_json(gpu, name));
   for (const auto& incident : value_of<std::vector<json>>(*said, "incidents"))
     details.incidents.push_back(incident_of(incident));
   return details;
@@ -166,7 +166,8 @@ Result<std::vector<GpuView>> HubSource::gpus() {
     const auto said = get("/v1/gpus?limit=" + std::to_string(kPage) + after);
     if (!said) return said.error();
     const auto page = value_of<std::vector<json>>(*said, "gpus");
-    for (const auto& gpu : page) all.push_back(gpu_of(gpu, value_of<std::string>(gpu, "node")));
+    for (const auto& gpu : page)
+      all.push_back(gpu_from_json(gpu, value_of<std::string>(gpu, "node")));
     if (page.size() < kPage) return all;
     if (all.back().uuid.empty())
       return Error{ErrorCode::kUnavailable, "node " + all.back().node +
@@ -179,7 +180,7 @@ Result<std::vector<GpuView>> HubSource::gpus() {
 Result<GpuView> HubSource::gpu(const std::string& uuid) {
   const auto said = get("/v1/gpus/" + escaped(uuid));
   if (!said) return said.error();
-  return gpu_of(*said, value_of<std::string>(*said, "node"));
+  return gpu_from_json(*said, value_of<std::string>(*said, "node"));
 }
 
 Result<std::vector<JobShown>> HubSource::jobs() {

@@ -24,4 +24,7 @@ class HubSource : public ClusterSource {
   HubClient hub_;
 };
 
+// A GPU as a hub shows it, and acrf-healthd in its verdict.
+GpuView gpu_from_json(const nlohmann::json& object, const std::string& node);
+
 }  // namespace acrf

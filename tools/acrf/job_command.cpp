@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "audit_source.h"
-#include "commands.h"
+#include "cluster_source.h"
 #include "common/config_file.h"
 #include "core/node_verdict.h"
 #include "job_sources.h"
@@ -56,10 +56,17 @@ ordered_json to_json(const LifeFacts& job, const JobLife& life,
   return all;
 }
 
-void show_job(CommandLine& line, std::uint32_t id) {
+struct JobOptions {
+  std::uint32_t id = 0;
+  SourceOptions source;
+};
+
+void show_job(CommandLine& line, const JobOptions& options) {
   const auto config = load_named_config(line.config_path);
   if (!config) return fail(line, config.error());
-  const auto sources = gather_job_sources(id, *config);
+  const auto hub = find_hub(line, options.source);
+  if (!hub) return fail(line, hub.error());
+  const auto sources = gather_job_sources(options.id, *config, *hub ? &**hub : nullptr);
   if (!sources) return fail(line, sources.error());
   const auto life = tell_life(sources->life);
   if (!line.json) return print_text(sources->life.job, life, sources->missing);
@@ -73,9 +80,10 @@ void add_job_command(CommandLine& line) {
   auto* command =
       line.app.add_subcommand("job", "the life of a job: placements, faults, restarts, time lost");
   command->fallthrough();
-  const auto id = std::make_shared<std::uint32_t>(0);
-  command->add_option("JOBID", *id)->required();
-  command->callback([&line, id] { show_job(line, *id); });
+  const auto options = std::make_shared<JobOptions>();
+  command->add_option("JOBID", options->id)->required();
+  add_source_options(command, options->source);
+  command->callback([&line, options] { show_job(line, *options); });
 }
 
 }  // namespace acrf

@@ -15,6 +15,7 @@
 #include "core/node_verdict.h"
 #include "core/policy.h"
 #include "decision_log.h"
+#include "hub_records.h"
 
 namespace acrf {
 namespace {
@@ -23,7 +24,7 @@ constexpr std::size_t kMostEntries = 10'000;
 
 class Gatherer {
  public:
-  Gatherer(LifeFacts job, const Config& config) : config_(config) {
+  Gatherer(LifeFacts job, const Config& config, const HubClient* hub) : config_(config), hub_(hub) {
     sources_.life.job = std::move(job);
     sources_.life.now_unix_s = std::time(nullptr);
   }
@@ -91,7 +92,12 @@ class Gatherer {
     if (!read_directories_.insert(directory).second) return;
     AuditQuery query;
     query.newest = kMostEntries;
-    const auto records = find_audit_records(audit_path(directory), query);
+    auto records = find_audit_records(audit_path(directory), query);
+    const bool of_hub = !records && hub_;
+    if (of_hub) {
+      query.node = node;
+      records = hub_audit(*hub_, query);
+    }
     if (!records) return miss("audit log of " + node + ": " + records.error().sentence);
     const auto subject = "job " + std::to_string(job().id);
     std::set<std::string> incidents;
@@ -99,7 +105,7 @@ class Gatherer {
       if (record.entry.subject == subject) incidents.insert(record.entry.incident);
     for (const auto& record : *records)
       if (incidents.contains(record.entry.incident)) add_record(record, subject);
-    for (const auto& id : incidents) add_incident(directory, id);
+    for (const auto& id : incidents) of_hub ? add_hub_incident(id) : add_incident(directory, id);
   }
 
   // Other jobs that the same incident concerned are not this one's life.
@@ -122,18 +128,29 @@ class Gatherer {
             std::string(name_of(root.verdict.action)) + ": " + root.evidence);
   }
 
+  void add_hub_incident(const std::string& id) {
+    const auto incident = hub_->get("/v1/incidents/" + escaped(id));
+    if (!incident) return miss("incident " + id + ": " + incident.error().sentence);
+    const auto text = [&](const char* key) { return value_of<std::string>(*incident, key); };
+    add(value_of<std::int64_t>(*incident, "opened_ms"), "fault",
+        text("class") + " on " + text("node") + " " + text("where") + ", asks for " +
+            text("action") + ": " + text("evidence"));
+  }
+
   const Config& config_;
+  const HubClient* hub_;
   JobSources sources_;
   std::set<std::string> read_directories_;
 };
 
 }  // namespace
 
-Result<JobSources> gather_job_sources(std::uint32_t job, const Config& config) {
+Result<JobSources> gather_job_sources(std::uint32_t job, const Config& config,
+                                      const HubClient* hub) {
   SlurmClient slurm;
   auto facts = load_life_facts(JobId{job});
   if (!facts) return facts.error();
-  return Gatherer(std::move(*facts), config).gather(slurm.state_directory());
+  return Gatherer(std::move(*facts), config, hub).gather(slurm.state_directory());
 }
 
 }  // namespace acrf

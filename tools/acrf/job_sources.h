@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Everything about a job that is within reach from this host: slurmctld's record of it, select's
-// decisions, its checkpoint directory, and the audit logs of its nodes. What is not within reach is
-// named, and left out.
+// decisions, its checkpoint directory, and the audit logs of its nodes, which a hub knows, too. What
+// is not within reach is named, and left out.
 #pragma once
 
 #include <string>
@@ -10,6 +10,7 @@
 #include "core/config.h"
 #include "core/job_life.h"
 #include "core/result.h"
+#include "hub_client.h"
 
 namespace acrf {
 
@@ -18,7 +19,8 @@ struct JobSources {
   std::vector<std::string> missing;  // what could not be read, and why
 };
 
-// An Error when slurmctld does not know the job, or does not answer.
-Result<JobSources> gather_job_sources(std::uint32_t job, const Config& config);
+// An Error when slurmctld does not know the job, or does not answer. `hub` may be null.
+Result<JobSources> gather_job_sources(std::uint32_t job, const Config& config,
+                                      const HubClient* hub);
 
 }  // namespace acrf

@@ -4,6 +4,7 @@
 
 #include "acrf_config.h"
 #include "cluster_commands.h"
+#include "cluster_status.h"
 #include "commands.h"
 
 namespace acrf {
@@ -13,6 +14,26 @@ void fail(CommandLine& line, const Error& error) {
   line.status = 1;
 }
 
+namespace {
+
+// Says what is wrong with the command line. A check of it is one that could not be made.
+int refuse(CLI::App& app, const CLI::ParseError& problem) {
+  const auto words = app.remaining(true);
+  const bool unknown = dynamic_cast<const CLI::RequiredError*>(&problem) && !words.empty() &&
+                       words.front().rfind('-', 0) != 0;
+  int status = static_cast<int>(problem.get_exit_code());
+  if (unknown)
+    std::fprintf(stderr, "acrf: %s: no such command (see acrf --help)\n", words.front().c_str());
+  else
+    status = app.exit(problem);
+  if (status == 0) return 0;  // --help
+  for (const auto* command : app.get_subcommands())
+    for (const char* check : {"status", "node", "gpu", "brakes"})
+      if (command->get_name() == check) return static_cast<int>(CheckStatus::kUnknown);
+  return status;
+}
+
+}  // namespace
 }  // namespace acrf
 
 int main(int argc, char** argv) {
@@ -46,6 +67,10 @@ int main(int argc, char** argv) {
   acrf::add_status_command(line);
   acrf::add_top_command(line);
   acrf::add_undo_command(line);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    return acrf::refuse(app, problem);
+  }
   return line.status;
 }

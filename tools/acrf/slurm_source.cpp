@@ -10,12 +10,16 @@
 #include "common/file.h"
 #include "common/host_name.h"
 #include "common/incident_store.h"
+#include "common/verdict_file.h"
 #include "core/brakes.h"
 #include "core/hostlist.h"
 #include "core/text.h"
+#include "hub_source.h"
 
 namespace acrf {
 namespace {
+
+using nlohmann::json;
 
 constexpr std::size_t kMostIncidents = 50;
 
@@ -205,6 +209,22 @@ Result<std::vector<NodeShown>> SlurmSource::nodes() {
   return all;
 }
 
+void SlurmSource::read_local_gpus(NodeDetails& details) const {
+  const auto& name = details.node.name;
+  const auto file = read_file(verdict_path(expand_node(config_.state_dir, name)));
+  const auto record = file ? json::parse(*file, nullptr, false) : json();
+  const auto figures = value_of<json>(record, "figures");
+  for (const auto& part : value_of<std::vector<json>>(figures, "parts")) {
+    auto told = gpu_from_json(part, name);
+    for (auto& gpu : details.gpus) {
+      if (gpu.index != told.index) continue;
+      told.state = std::max(told.state, gpu.state);
+      told.job = gpu.job;
+      gpu = told;
+    }
+  }
+}
+
 // A verdict that is not fresh says nothing about the node.
 void SlurmSource::read_local(NodeDetails& details) const {
   auto& node = details.node;
@@ -217,6 +237,7 @@ void SlurmSource::read_local(NodeDetails& details) const {
     node.state = std::max(
         node.state, verdict.status == CheckStatus::kOk ? PartState::kHealthy : PartState::kSuspect);
   }
+  if (node.told) read_local_gpus(details);
   details.incidents = read_incidents(expand_node(config_.state_dir, node.name) + "/incidents");
 }
 
@@ -240,8 +261,13 @@ Result<std::vector<GpuView>> SlurmSource::gpus() {
 }
 
 Result<GpuView> SlurmSource::gpu(const std::string& uuid) {
-  return Error{ErrorCode::kNotFound,
-               "GPU " + uuid + ": slurmctld does not know UUIDs; ask for NODE:INDEX, or a hub"};
+  if (const auto here = node(short_host_name()))
+    for (const auto& gpu : here->gpus)
+      if (gpu.uuid == uuid) return gpu;
+  return Error{
+      ErrorCode::kNotFound,
+      "GPU " + uuid +
+          ": none of this host, and slurmctld does not know UUIDs; ask for NODE:INDEX, or a hub"};
 }
 
 Result<std::vector<JobShown>> SlurmSource::jobs() {

@@ -31,6 +31,7 @@ class SlurmSource : public ClusterSource {
   std::vector<GpuView> gpus_of(const WatchedNode& node) const;
   NodeShown shown(const WatchedNode& node) const;
   void read_local(NodeDetails& details) const;
+  void read_local_gpus(NodeDetails& details) const;
   NodeVerdict ask_healthd(const std::string& node) const;
 
   const Config config_;

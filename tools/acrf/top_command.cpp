@@ -227,19 +227,34 @@ class Top {
   TopData data_;
 };
 
-// Frames one below the other, for a file or a pipe.
-int print_frames(ClusterSource& source, const TopOptions& options) {
+nlohmann::ordered_json to_json(const TopData& data, TopPage page) {
+  auto all = status_json(data.facts, data.judgement);
+  if (!data.problem.empty()) all["problem"] = data.problem;
+  auto& rows = all[page == TopPage::kNodes ? "node_list" : "job_list"] =
+      nlohmann::ordered_json::array();
+  if (page == TopPage::kNodes)
+    for (const auto& node : data.nodes) rows.push_back(to_json(node));
+  else
+    for (const auto& job : data.jobs) rows.push_back(to_json(job));
+  return all;
+}
+
+// Frames one below the other, for a file or a pipe; as JSON each is a line.
+int print_frames(ClusterSource& source, const TopOptions& options, bool json) {
   TopData data;
   TopFrame frame;
   frame.page = options.jobs ? TopPage::kJobs : TopPage::kNodes;
   frame.lines = frame.columns = SIZE_MAX / 2;
   for (int i = 0; i < std::max(1, options.count); ++i) {
     if (i > 0) {
-      fmt::print("\n");
+      if (!json) fmt::print("\n");
       std::this_thread::sleep_for(Seconds(options.interval_s));
     }
     refresh(source, options.limits, frame.page, data);
-    for (const auto& line : top_lines(data, frame)) fmt::print("{}\n", line);
+    if (json)
+      print_json(to_json(data, frame.page));
+    else
+      for (const auto& line : top_lines(data, frame)) fmt::print("{}\n", line);
     std::fflush(stdout);
   }
   return data.problem.empty() ? 0 : static_cast<int>(CheckStatus::kUnknown);
@@ -248,8 +263,8 @@ int print_frames(ClusterSource& source, const TopOptions& options) {
 void show_top(CommandLine& line, const TopOptions& options) {
   const auto source = open_source(line, options.source);
   if (!source) return fail_check(line, source.error());
-  if (!can_draw()) {
-    line.status = print_frames(**source, options);
+  if (line.json || !can_draw()) {
+    line.status = print_frames(**source, options, line.json);
     return;
   }
   // Blocked before there is a second thread, so that no signal ends the process in between.

@@ -72,13 +72,23 @@ Status check(SlurmClient& slurm, const Undo& undo, const AuditRecord& record,
   return take_out_of_quarantine(undo, health);
 }
 
-Status carry_out(SlurmClient& slurm, const Undo& undo, const std::string& state_dir) {
+// As it is right before.
+Status resume(SlurmClient& slurm, const Undo& undo, const AuditRecord& record) {
+  const auto node = slurm.node(undo.node);
+  if (!node) return node.error();
+  if (const auto allowed = may_resume(undo.node, *node, record.entry.incident); !allowed)
+    return allowed;
+  return slurm.resume(undo.node, node->reason,
+                      [](NodeToken& token) { token.health.suspect = false; });
+}
+
+Status carry_out(SlurmClient& slurm, const Undo& undo, const AuditRecord& record,
+                 const std::string& state_dir) {
   switch (undo.kind) {
     // By acrf-healthd of the node, which knows what the limit was.
     case Undo::Kind::kUncap: return lift_cap(state_dir, undo.gpu_uuid);
     case Undo::Kind::kRelease: return slurm.release(undo.job);
-    case Undo::Kind::kResume:
-      return slurm.resume(undo.node, [](NodeToken& token) { token.health.suspect = false; });
+    case Undo::Kind::kResume: return resume(slurm, undo, record);
     case Undo::Kind::kUnquarantine: break;
   }
   Status taken = Done{};
@@ -108,7 +118,7 @@ Status undo_entry(const std::string& state_dir, std::int64_t id, bool json) {
   const auto by = audit.begin(std::move(entry));
   if (!by.is_recorded())
     return Error{ErrorCode::kSystem, path + " can't be written: nothing was done"};
-  const auto done = carry_out(slurm, *undo, state_dir);
+  const auto done = carry_out(slurm, *undo, *record, state_dir);
   audit.finish(by, done ? AuditResult::done() : AuditResult::failed(done.error().sentence));
   if (done) audit.mark_undone({id}, by);
   audit.flush(kWriting);
