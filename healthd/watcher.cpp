@@ -85,7 +85,9 @@ Watcher::Watcher(Config config, std::string config_path, std::string node, std::
       catalog_(Catalog::with_rules(config_.faults)),
       lines_(catalog_),
       tracker_(node_),
-      audit_({audit_path(config_.state_dir), {config_.audit_days, config_.audit_size_mb}}),
+      audit_({.path = audit_path(config_.state_dir),
+              .limits = {config_.audit_days, config_.audit_size_mb},
+              .ends_pending = true}),
       slurmd_(kProgram, node_, config_.slurmd_silence_s),
       neighbours_(node_, config_.peer_silence_s) {
   start_notifier();
@@ -242,7 +244,8 @@ void Watcher::observe(Event event, std::uint64_t uptime_us) {
 }
 
 // The responder acts on an incident once; a stronger root is news for it only when there was
-// nothing to act on before, or when what could wait for the jobs' end no longer can.
+// nothing to act on before, when what could wait for the jobs' end no longer can, or when a GPU
+// was hidden whose node can't serve on.
 void Watcher::follow(const Change& change) {
   if (change.kind == Change::Kind::kOpened)
     figures_.note_incident(change.incident.root.verdict.fault_class);
@@ -253,6 +256,14 @@ void Watcher::follow(const Change& change) {
   spdlog::warn("incident {}: {}: {}", change.incident.id,
                change.kind == Change::Kind::kClosed ? "needs nothing any more" : "its root is now",
                describe(change.incident));
+  if (change.kind == Change::Kind::kStronger && evacuates(change.incident.root.verdict) &&
+      enforces_anywhere(config_))
+    strengthen(change.incident);
+}
+
+void Watcher::strengthen(Incident incident) {
+  incident.enforced = true;
+  responder_->strengthen(std::move(incident));
 }
 
 // The responder, which has the incident, also has its record and writes the new root to it.

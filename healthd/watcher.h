@@ -75,6 +75,7 @@ class Watcher {
   void open_incident(Incident incident);
   void follow(const Change& change);
   void hasten(Incident incident);
+  void strengthen(Incident incident);
   void withdraw(const Incident& incident);
   void note(const Incident& incident);
   void note_signs(const Event& event);

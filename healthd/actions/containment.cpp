@@ -12,6 +12,9 @@ namespace {
 
 using State = Contained::State;
 
+constexpr char kObserve[] = "Mode=observe";
+constexpr char kMaintenance[] = "the node is under maintenance";
+
 // Silence is worth another try at once, a no is not.
 State state_of(const Error& error) {
   return error.code == ErrorCode::kUnavailable ? State::kSoon : State::kRefused;
@@ -38,11 +41,9 @@ Contained Containment::contain(const ContainTarget& target) {
   if (!fleet) return {state_of(fleet.error()), fleet.error().sentence};
   const FleetNode* node = fleet->find(target.node);
   if (!node) return {State::kRefused, "slurmctld knows no node " + target.node};
-  if (mode_for_node(config_, node->partitions) == Mode::kObserve)
-    return {State::kObserved, "Mode=observe"};
-  if (node->maintenance ||
-      maintenance_of(config_.maintenance, target.node, target.fault_class, fleet->now_unix_s))
-    return hold(target, "the node is under maintenance");
+  if (is_only_watched(*node)) return {State::kObserved, kObserve};
+  if (is_under_maintenance(*node, target.fault_class, fleet->now_unix_s))
+    return hold(target, kMaintenance);
   const auto decision = act_within_brakes(
       slurm_, config_,
       {{target.node, cause_of(target.fault_class, target.shared), speaker_for(target.node)},
@@ -56,6 +57,27 @@ Contained Containment::contain(const ContainTarget& target) {
     return hold(target, decision->sentence);
   }
   return {State::kSoon, decision->sentence};
+}
+
+Result<std::string> Containment::why_left_alone(const std::string& name,
+                                                const std::string& fault_class) {
+  const auto fleet = slurm_.fleet(topology_dir_);
+  if (!fleet) return fleet.error();
+  const FleetNode* node = fleet->find(name);
+  if (!node) return Error{ErrorCode::kNotFound, "slurmctld knows no node " + name};
+  if (is_only_watched(*node)) return std::string(kObserve);
+  const bool maintained = is_under_maintenance(*node, fault_class, fleet->now_unix_s);
+  return std::string(maintained ? kMaintenance : "");
+}
+
+bool Containment::is_only_watched(const FleetNode& node) const {
+  return mode_for_node(config_, node.partitions) == Mode::kObserve;
+}
+
+bool Containment::is_under_maintenance(const FleetNode& node, const std::string& fault_class,
+                                       std::int64_t now_unix_s) const {
+  return node.maintenance ||
+         maintenance_of(config_.maintenance, node.name, fault_class, now_unix_s);
 }
 
 // Told once.

@@ -52,11 +52,18 @@ class Containment {
   // Blocks for a few calls to slurmctld.
   Contained contain(const ContainTarget& target);
 
+  // Why a node that ACRF has taken from the jobs is not to be treated, tested or returned now:
+  // people work on it, or the mode of its partitions. Empty: it may be.
+  Result<std::string> why_left_alone(const std::string& node, const std::string& fault_class);
+
   // Nothing is wanted of the node any more: what others may count on is taken back.
   void give_up(const std::string& node);
 
  private:
   std::string speaker_for(const std::string& node) const { return node == node_ ? "" : node_; }
+  bool is_only_watched(const FleetNode& node) const;
+  bool is_under_maintenance(const FleetNode& node, const std::string& fault_class,
+                            std::int64_t now_unix_s) const;
   Contained hold(const ContainTarget& target, const std::string& why);
   void mark_suspect(const std::string& node);
   Status act(const ContainTarget& target, const SlurmClient::ChangeToken& counted);

@@ -17,6 +17,7 @@ constexpr std::int64_t kMayBeLost_s = 600;
 // return that it has lost is made again on probation, and never after.
 constexpr int kLeastProbation_s = 10;
 constexpr seconds kSoon{1};
+constexpr seconds kLeftAlone{15};
 
 int probation_s(const Config& config) {
   return std::max(config.probation_time_s, kLeastProbation_s);
@@ -80,6 +81,17 @@ std::string drain_reason_of(const Case& sick) {
                      sick.id);
 }
 
+// Of a GPU whose node serves on; none where its number is not known.
+GpuMask bit_of(const Case& sick) { return sick.gpu_index ? GpuMask{1} << *sick.gpu_index : 0; }
+
+// Another case may hold the node of a GPU: what holds the GPU is its own mark.
+Hold hold_of(const Case& sick, const NodeView& node) {
+  if (node.draining && !is_acrf_reason(node.reason)) return Hold::kOthers;
+  if (sick.whole_node) return node.draining ? Hold::kOurs : Hold::kNone;
+  if (!sick.gpu_index) return Hold::kUnknown;
+  return node.token.health.quarantined & bit_of(sick) ? Hold::kOurs : Hold::kNone;
+}
+
 AuditEntry entry_for(const Case& sick, AuditKind kind, std::string what) {
   AuditEntry entry;
   entry.node = sick.node;
@@ -117,7 +129,8 @@ void Repair::open(const Incident& incident) {
   const std::string part = root.part.empty() ? root.gpu_uuid : "";
   for (auto& patient : patients_) {
     if (is_over(patient.sick.state) || patient.sick.gpu_uuid != part) continue;
-    if (patient.sick.id == incident.id) return;
+    if (patient.sick.id == incident.id && (patient.sick.whole_node || !whole_node)) return;
+    if (incident.quarantined_gpu) patient.sick.gpu_index = incident.quarantined_gpu;
     relapse(patient.sick, incident.id, root.verdict, whole_node, now_s, boot_id_);
     save(patient.sick);
     patient.due = {};
@@ -181,6 +194,13 @@ bool Repair::has_open_case() const {
                      [](const Patient& patient) { return !is_over(patient.sick.state); });
 }
 
+bool Repair::hides_only_gpu_of(const std::string& incident) const {
+  return std::any_of(patients_.begin(), patients_.end(), [&](const Patient& patient) {
+    return patient.sick.id == incident && !patient.sick.whole_node &&
+           keeps_from_jobs(patient.sick.state);
+  });
+}
+
 bool Repair::has_returned(const std::string& incident) const {
   return std::any_of(patients_.begin(), patients_.end(), [&](const Patient& patient) {
     return patient.sick.id == incident && (patient.sick.state == CaseState::kProbation ||
@@ -214,12 +234,40 @@ void Repair::step_case(Patient& patient, Clock::time_point now) {
   patient.due = now + pause_in(patient.sick, parts_.config);
   // One program at a time: what can't be started now must not be recorded as started.
   if (is_program(step.act) && !program_.is_free()) return;
+  if (is_left_alone(patient, step, view)) {
+    patient.due = now + kLeftAlone;
+    return;
+  }
   if (!leave(patient.sick, step) || !record(patient.sick, step, view)) return;
   if (step.state != before) {
     announce(patient.sick, before, step.why);
     patient.due = now;
   }
   carry_out(patient.sick, step, now);
+}
+
+// Where people work, or where ACRF may only watch, the case stands still; an admin's word ends it
+// there, too. A proof of health from before is none afterwards: the test is made again.
+bool Repair::is_left_alone(Patient& patient, const LadderStep& step, const PartView& view) {
+  auto& sick = patient.sick;
+  const bool is_news = step.state != sick.state || step.act != Act::kNone;
+  if (!is_news || step.state == CaseState::kTakenOver || step.act == Act::kContain) return false;
+  const auto why = parts_.containment.why_left_alone(sick.node, sick.fault_class);
+  if (!why) spdlog::warn("case {}: {}; trying again", sick.key, why.error().sentence);
+  if (why && why->empty()) {
+    patient.left_alone.clear();
+    return false;
+  }
+  if (sick.state == CaseState::kTesting && view.program != ProgramState::kRunning) {
+    program_.forget(sick.key);
+    sick.since_s = view.now_s;
+  }
+  if (!why || *why == patient.left_alone) return true;
+  patient.left_alone = *why;
+  spdlog::warn("case {}: {} stays {}: {}", sick.key, part_name(sick), name_of(sick.state), *why);
+  auto entry = entry_for(sick, AuditKind::kDecision, "hold");
+  parts_.audit.record(std::move(entry), AuditResult::skipped(*why));
+  return true;
 }
 
 // What has to be done before the state is left. False: not yet.
@@ -265,12 +313,8 @@ PartView Repair::look(const Case& sick, const Result<NodeView>& node, Clock::tim
   view.program_lost =
       sick.program_started && !sick.program_ended && !begun_here_.contains(sick.key);
   if (node) {
-    const bool ours = node->draining && is_acrf_reason(node->reason);
-    const auto bit = GpuMask{1} << sick.gpu_index.value_or(0);
-    view.hold = node->draining ? (ours ? Hold::kOurs : Hold::kOthers) : Hold::kNone;
-    if (!sick.whole_node && view.hold == Hold::kNone)
-      view.hold = node->token.health.quarantined & bit ? Hold::kOurs : Hold::kNone;
-    view.busy = node->busy && (sick.whole_node || may_be_in_use(bit));
+    view.hold = hold_of(sick, *node);
+    view.busy = node->busy && (sick.whole_node || may_be_in_use(bit_of(sick)));
     view.may_be_lost =
         (memory_.controller_was_away || node->controller_started_unix_s >= sick.contained_s) &&
         !memory_.is_kept_by(*node) && view.now_s - sick.contained_s < kMayBeLost_s;
@@ -367,7 +411,7 @@ void Repair::return_to_service(const Case& sick) {
     token.health.probation = true;
     token.health.suspect = false;  // for which a brake had held it
     if (sick.whole_node) token.left.clear();
-    if (sick.gpu_index) token.health.quarantined &= ~(GpuMask{1} << *sick.gpu_index);
+    token.health.quarantined &= ~bit_of(sick);
   };
   if (sick.whole_node && !(node->draining && is_acrf_reason(node->reason))) return;
   // slurmctld would refuse, and yet end the drain.

@@ -49,6 +49,8 @@ class Repair {
   Clock::time_point step(Clock::time_point now);
 
   bool has_open_case() const;
+  // The incident's part is a GPU whose node serves on without it.
+  bool hides_only_gpu_of(const std::string& incident) const;
   // The part of which the incident speaks has been given back to the jobs.
   bool has_returned(const std::string& incident) const;
 
@@ -56,11 +58,13 @@ class Repair {
   struct Patient {
     Case sick;
     Clock::time_point due{};
+    std::string left_alone{};  // why, as was said last
   };
 
   void step_case(Patient& patient, Clock::time_point now);
   bool may_be_in_use(GpuMask gpus);
   PartView look(const Case& sick, const Result<NodeView>& node, Clock::time_point now);
+  bool is_left_alone(Patient& patient, const LadderStep& step, const PartView& view);
   bool leave(const Case& sick, const LadderStep& step);
   bool record(Case& sick, const LadderStep& step, const PartView& view);
   void announce(const Case& sick, CaseState before, const std::string& why);

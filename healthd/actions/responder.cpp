@@ -59,6 +59,14 @@ void Responder::submit(Incident incident) {
   wake_.notify_all();
 }
 
+void Responder::strengthen(Incident incident) {
+  {
+    const std::lock_guard lock(mutex_);
+    stronger_.push_back(std::move(incident));
+  }
+  wake_.notify_all();
+}
+
 void Responder::configure(Config config) {
   const std::lock_guard lock(mutex_);
   next_config_ = std::move(config);
@@ -81,7 +89,7 @@ bool Responder::is_withdrawn(const std::string& id) {
 bool Responder::wait_until(Clock::time_point when) {
   std::unique_lock lock(mutex_);
   const auto is_woken = [this] {
-    return stopping_ || own_node_wanted_ || heat_changed_ || !queue_.empty();
+    return stopping_ || own_node_wanted_ || heat_changed_ || !queue_.empty() || !stronger_.empty();
   };
   if (when == Clock::time_point::max())
     wake_.wait(lock, is_woken);
@@ -143,10 +151,11 @@ Responder::Clock::time_point Responder::adopt_own_node(Clock::time_point now) {
 }
 
 void Responder::take_submissions() {
-  std::deque<Incident> fresh;
+  std::deque<Incident> fresh, stronger;
   {
     const std::lock_guard lock(mutex_);
     fresh.swap(queue_);
+    stronger.swap(stronger_);
     heat_changed_ = false;
     if (next_config_) parts_.config = std::move(*next_config_);
     next_config_.reset();
@@ -156,29 +165,53 @@ void Responder::take_submissions() {
       note_decision(incident);
       continue;
     }
-    const auto known = std::find_if(
-        active_.begin(), active_.end(),
-        [&](const ActiveIncident& active) { return active.incident.id == incident.id; });
-    if (known == active_.end()) {
-      ActiveIncident active;
-      // Who takes an incident up again can't know what the controller did in the meantime.
-      active.memory.controller_was_away = incident.phase == Phase::kDrained;
-      active.incident = std::move(incident);
-      active_.push_back(std::move(active));
-    } else {
-      known->incident.root = std::move(incident.root);
-      save(known->incident);
-      known->calm_rounds = 0;
-      known->due = {};
+    if (auto* known = find_active(incident.id)) {
+      take_root(*known, std::move(incident.root));
+      continue;
+    }
+    ActiveIncident active;
+    // Who takes an incident up again can't know what the controller did in the meantime.
+    active.memory.controller_was_away = incident.phase == Phase::kDrained;
+    active.incident = std::move(incident);
+    active_.push_back(std::move(active));
+  }
+  for (auto& incident : stronger) {
+    if (auto* known = find_active(incident.id)) {
+      take_root(*known, std::move(incident.root));
+    } else if (repair_.hides_only_gpu_of(incident.id) &&
+               !concerns_gpu_alone(incident.root.verdict)) {
+      active_.emplace_back().incident = std::move(incident);
+      save(active_.back().incident);
     }
   }
+}
+
+ActiveIncident* Responder::find_active(const std::string& id) {
+  const auto found =
+      std::find_if(active_.begin(), active_.end(),
+                   [&](const ActiveIncident& active) { return active.incident.id == id; });
+  return found == active_.end() ? nullptr : &*found;
+}
+
+// What was enough for the last root may not be for this one: a node whose GPU was only hidden may
+// have to be drained.
+void Responder::take_root(ActiveIncident& active, Event root) {
+  auto& incident = active.incident;
+  incident.root = std::move(root);
+  if (incident.quarantined_gpu && !concerns_gpu_alone(incident.root.verdict)) {
+    incident.quarantined_gpu.reset();
+    incident.phase = Phase::kSeen;
+  }
+  save(incident);
+  active.calm_rounds = 0;
+  active.due = {};
 }
 
 // What is only watched, or would be done if the mode let it.
 void Responder::note_decision(const Incident& incident) {
   auto entry = entry_for(incident, AuditKind::kDecision, "watch", incident.node);
   const bool would_act = evacuates(incident.root.verdict);
-  if (would_act) entry.what = "drain";
+  if (would_act) entry.what = incident.quarantined_gpu ? "quarantine" : "drain";
   entry.mode = would_act ? Mode::kObserve : parts_.config.mode;
   parts_.audit.record(std::move(entry),
                       would_act ? AuditResult::skipped("Mode=observe") : AuditResult::done());
@@ -297,6 +330,10 @@ void Responder::choose_containment(Incident& incident) {
   const auto& root = incident.root;
   if (!parts_.config.gpu_quarantine || !concerns_gpu_alone(root.verdict)) return;
   if (!root.part.empty() || root.gpu_uuid.empty() || !incident.gpu_index) return;
+  if (!parts_.config.placement) {
+    spdlog::warn("incident {}: Placement=off hides no GPU: the whole node is drained", incident.id);
+    return;
+  }
   const auto hides = slurm_.hides_gpus();
   if (!hides || !*hides) {
     spdlog::warn("incident {}: select/acrf is not loaded in slurmctld: the whole node is drained",
@@ -327,7 +364,12 @@ Round Responder::contain(ActiveIncident& active) {
       incident.outcome = contained.sentence;
       save(incident);
       return Round::kRefused;
-    case Contained::State::kObserved: close(incident, "observed"); return Round::kClosed;
+    case Contained::State::kObserved:
+      spdlog::warn("incident {}: {} for its partition: nothing was done", incident.id,
+                   contained.sentence);
+      note_decision(incident);
+      close(incident, "observed");
+      return Round::kClosed;
     case Contained::State::kRefused: break;
   }
   spdlog::error("incident {}: {}; trying again", incident.id, contained.sentence);

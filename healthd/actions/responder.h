@@ -58,6 +58,9 @@ class Responder {
 
   // The incident must have been saved. One that is known already takes over the stronger verdict.
   void submit(Incident incident);
+  // A known incident has a stronger root. Only where a GPU was hidden whose node can't serve on is
+  // there more to do.
+  void strengthen(Incident incident);
   // To be used from the next round on.
   void configure(Config config);
   // The incident needs nothing any more, also after a restart. What was begun goes on to its end.
@@ -72,6 +75,8 @@ class Responder {
 
   void run();
   void take_submissions();
+  ActiveIncident* find_active(const std::string& id);
+  void take_root(ActiveIncident& active, Event root);
   void note_decision(const Incident& incident);
   Clock::time_point respond_to_all(Clock::time_point now);
   bool respond(ActiveIncident& active);
@@ -91,7 +96,7 @@ class Responder {
   Parts parts_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<Incident> queue_;
+  std::deque<Incident> queue_, stronger_;
   std::set<std::string> withdrawn_;
   std::optional<Config> next_config_;
   bool stopping_ = false;

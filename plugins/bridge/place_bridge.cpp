@@ -188,9 +188,11 @@ acrf_placer_t* acrf_placer_create(const char* const* names, int node_cnt,
   return guarded<>(static_cast<acrf_placer_t*>(nullptr), problem, size, [&]() -> acrf_placer_t* {
     const std::vector<std::string> nodes(names, names + node_cnt);
     auto topology = acrf::load_topology(directory_of(slurm_conf_path), nodes);
-    if (topology) return new acrf_placer(std::move(*topology), node_cnt);
-    std::snprintf(problem, size, "%s", topology.error().sentence.c_str());
-    return nullptr;
+    if (!topology) {
+      std::snprintf(problem, size, "%s", topology.error().sentence.c_str());
+      return new acrf_placer(acrf::Topology::flat(node_cnt), node_cnt);
+    }
+    return new acrf_placer(std::move(*topology), node_cnt);
   });
 }
 

@@ -61,7 +61,9 @@ typedef struct acrf_placer acrf_placer_t;
 
 /*
  * topology.conf and acrf-topology.conf are read from the directory of
- * slurm.conf when they are there. RET NULL with a sentence in `problem`
+ * slurm.conf when they are there. When they are faulty a sentence in `problem`
+ * says why, and the engine knows the nodes but not how they are joined: good
+ * for what is known of nodes, not for plans. RET NULL: there is none
  */
 extern acrf_placer_t *acrf_placer_create(const char *const *names, int node_cnt,
 					 const char *slurm_conf_path,

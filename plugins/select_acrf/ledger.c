@@ -22,6 +22,7 @@ typedef struct {
 
 static acrf_placer_t *placer;
 static bool distrusted;
+static bool can_plan;		/* the topology is understood */
 static int node_cnt;
 static acrf_node_t *nodes;
 static extra_t *extras;
@@ -338,6 +339,7 @@ extern void ledger_create(char *problem, size_t size)
 	placer = acrf_placer_create(names, node_record_count,
 				    slurm_conf.slurm_conf, problem, size);
 	xfree(names);
+	can_plan = placer && !*problem;
 	if (!placer)
 		return;
 	node_cnt = node_record_count;
@@ -403,6 +405,11 @@ extern acrf_placer_t *ledger_open(void)
 	else
 		_refresh();
 	return placer;
+}
+
+extern bool ledger_can_plan(void)
+{
+	return can_plan;
 }
 
 extern const acrf_node_t *ledger_node(int node)

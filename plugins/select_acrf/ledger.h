@@ -16,7 +16,8 @@
 
 /*
  * Make an engine for the node table and topology as they are now; reads files,
- * so only while slurmctld reads its own. Without an engine `problem` says why
+ * so only while slurmctld reads its own. Without an engine, or with one that
+ * can't plan, `problem` says why
  */
 extern void ledger_create(char *problem, size_t size);
 extern void ledger_destroy(void);
@@ -29,6 +30,8 @@ extern void ledger_distrust(void);
  * this node table
  */
 extern acrf_placer_t *ledger_open(void);
+/* RET false when the topology's files are faulty: nodes are known, links not */
+extern bool ledger_can_plan(void);
 
 /* The job got its resources (1), or lost them (-1) */
 extern void ledger_job(job_record_t *job_ptr, int by);

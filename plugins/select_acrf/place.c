@@ -264,6 +264,16 @@ static bitstr_t *_avoided(const job_test_t *test, acrf_placer_t *placer,
 	return avoided;
 }
 
+/* cons_tres alone. GPUs in quarantine stay hidden when they are known */
+static int _judge_unplanned(const job_test_t *test, bool nodes_are_known,
+			    decision_t *decision)
+{
+	if (nodes_are_known && site.enforce &&
+	    (test->mode != SELECT_MODE_TEST_ONLY))
+		return judge_all_nodes(test, NULL, decision);
+	return judge(test, test->bitmap, test->preemptee_candidates, decision);
+}
+
 static int _decide(const job_test_t *test, decision_t *decision)
 {
 	job_record_t *job_ptr = test->job_ptr;
@@ -280,11 +290,11 @@ static int _decide(const job_test_t *test, decision_t *decision)
 	    (bit_size(test->bitmap) != node_record_count))
 		return judge(test, test->bitmap, test->preemptee_candidates,
 			      decision);
-	if (!(placer = ledger_open())) {
+	placer = ledger_open();
+	if (!placer || !ledger_can_plan()) {
 		_complain("no placement engine for this node table and topology");
 		decision->outcome = "no-engine";
-		return judge(test, test->bitmap, test->preemptee_candidates,
-			      decision);
+		return _judge_unplanned(test, placer != NULL, decision);
 	}
 	_forget_old_gres(test);
 	decision->candidates = bit_set_count(test->bitmap);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugins/select_acrf/refusals.h"
 
-#define REMEMBERED_JOBS 64
+#define REMEMBERED_JOBS 4096	/* that wait and are refused in each pass */
 #define CHEAP_REFUSAL_US 1000.0
 #define REFUSAL_SHARE 40	/* refusals may take 1/N of cons_tres' time */
 

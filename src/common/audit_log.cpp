@@ -10,6 +10,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostWaiting = 1000;
 constexpr std::size_t kMostRemembered = 1000;
+constexpr std::size_t kMostPending = 10'000;
 constexpr std::chrono::seconds kTrimPause{1};
 
 std::int64_t unix_ms_now() {
@@ -23,7 +24,15 @@ std::int64_t unix_ms_now() {
 std::string audit_path(const std::string& state_dir) { return state_dir + "/audit.db"; }
 
 AuditLog::AuditLog(Options options)
-    : options_(std::move(options)), next_tidy_(Clock::now()), thread_([this] { run(); }) {}
+    : options_(std::move(options)), next_tidy_(Clock::now()), thread_([this] { run(); }) {
+  if (!options_.ends_pending) return;
+  Write write;
+  write.kind = Write::Kind::kGiveUp;
+  write.result = AuditResult::unknown("acrf-healthd ended before it was done");
+  write.unix_ms = unix_ms_now();
+  const std::lock_guard lock(mutex_);
+  enqueue(std::move(write));
+}
 
 AuditLog::~AuditLog() {
   {
@@ -145,6 +154,7 @@ Status AuditLog::write_once(const Write& write) {
   if (write.kind == Write::Kind::kFinish) return finish_entry(write);
   if (write.kind == Write::Kind::kUndone)
     return file_->mark_undone(known_id(write.id), known_id(write.undone_by));
+  if (write.kind == Write::Kind::kGiveUp) return finish_pending(write);
   const auto id = file_->add(write.entry, write.result, write.unix_ms);
   if (!id) return id.error();
   last_number_ = *id;
@@ -158,6 +168,14 @@ Status AuditLog::finish_entry(const Write& write) {
   const auto done = file_->finish(known_id(write.id), write.result, write.unix_ms);
   if (done || done.error().code != ErrorCode::kNotFound) return done;
   spdlog::warn("audit log: {}; its result was {}", done.error().sentence, to_line(write.result));
+  return Done{};
+}
+
+Status AuditLog::finish_pending(const Write& write) {
+  const auto pending = find_audit_records(options_.path, {.pending = true, .newest = kMostPending});
+  if (!pending) return pending.error();
+  for (const auto& record : *pending)
+    if (const auto done = file_->finish(record.id, write.result, write.unix_ms); !done) return done;
   return Done{};
 }
 

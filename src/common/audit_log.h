@@ -35,6 +35,9 @@ class AuditLog {
     std::chrono::milliseconds patience{250};  // of an act for its entry
     std::chrono::milliseconds retry{30'000};  // between two attempts at a file that cannot be used
     std::chrono::milliseconds tidy{3'600'000};  // between two looks at its age, size and soundness
+    // What has no result yet was begun by an earlier life of this process, which ended before it
+    // could tell: nobody knows what came of it.
+    bool ends_pending = false;
   };
 
   explicit AuditLog(Options options);
@@ -57,7 +60,7 @@ class AuditLog {
  private:
   // One thing to write.
   struct Write {
-    enum class Kind { kAdd, kFinish, kUndone } kind = Kind::kAdd;
+    enum class Kind { kAdd, kFinish, kUndone, kGiveUp } kind = Kind::kAdd;
     std::int64_t id = 0;  // of an addition: below zero, until the database gives it its number
     AuditEntry entry;
     AuditResult result;
@@ -73,6 +76,7 @@ class AuditLog {
   Status open_file();
   void start_anew(const Error& error);
   Status finish_entry(const Write& write);
+  Status finish_pending(const Write& write);
   void fail(const Error& error);
   void succeed();
   bool tidy();

@@ -307,8 +307,8 @@ const std::vector<Setting>& settings() {
       {"SuspectsPerUser", &Config::suspects_per_user, 0, 100000,
        "The most nodes that one user's jobs make suspects at a time."},
       {"Placement", &Config::placement, 0, 0,
-       "off: select/acrf passes every request to cons_tres untouched. on: it chooses nodes and "
-       "GPUs "
+       "off: select/acrf passes every request to cons_tres untouched. GPUs in quarantine are given "
+       "out again, and for a new fault the whole node is drained. on: it chooses nodes and GPUs "
        "(with Mode=enforce) or logs what it would have chosen."},
       {"PlacementBudget", &Config::placement_budget_us, 1, 1000000,
        "Microseconds of CPU time that select/acrf may think about one job. When it takes more, "

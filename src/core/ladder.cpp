@@ -137,6 +137,10 @@ LadderStep choose_remedy(const Case& sick, const PartView& view, std::span<const
 }
 
 LadderStep while_draining(const Case& sick, const PartView& view, const LadderLimits& limits) {
+  // Begun before the fault that brought the case back here: it comes to its end first.
+  const auto longest_s = std::max(limits.reset_s, limits.test_s) + kGrace_s;
+  if (view.program == ProgramState::kRunning && view.now_s - sick.since_s <= longest_s)
+    return stay(sick);
   if (!view.busy) return {CaseState::kDrained, Act::kNone, "no job is left on it"};
   if (view.now_s - sick.since_s > limits.drain_s)
     return {CaseState::kAttended, Act::kNone, "its jobs do not end"};
@@ -352,13 +356,15 @@ bool relapse(Case& sick, const std::string& incident_id, const Verdict& verdict,
   sick.faults_s.push_back(now_s);
   sick.asked = std::max(sick.asked, verdict.action,
                         [](Action a, Action b) { return asked_remedy(a) < asked_remedy(b); });
-  if (sick.state != CaseState::kProbation) return false;
+  const bool takes_node = whole_node && !sick.whole_node;
+  const bool on_probation = sick.state == CaseState::kProbation;
+  if (!on_probation && !takes_node) return false;
   sick.id = incident_id;
   sick.fault_class = verdict.fault_class;
   sick.whole_node = whole_node;
   sick.state = whole_node ? CaseState::kDraining : CaseState::kQuarantined;
   sick.since_s = now_s;
-  sick.contained_s = 0;
+  sick.contained_s = on_probation ? 0 : now_s;
   sick.boot_id = boot_id;
   sick.program_started = false;
   return true;

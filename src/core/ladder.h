@@ -144,7 +144,9 @@ LadderStep next_step(const Case& sick, const PartView& view, std::span<const Cas
 // Records the step in the case; to be saved before the act.
 void take_step(Case& sick, const LadderStep& step, const PartView& view);
 
-// A fault on a part whose case is open. True when it changed the case: one on probation goes back.
+// A fault on a part whose case is open, for which the part, or with `whole_node` its node, has been
+// taken from the jobs. True when it changed the case: one on probation goes back, and one about a
+// GPU whose node served on becomes one about the node.
 bool relapse(Case& sick, const std::string& incident_id, const Verdict& verdict, bool whole_node,
              std::int64_t now_s, const std::string& boot_id);
 

@@ -49,6 +49,7 @@ TEST_F(Modes, APartitionIsWatchedWhileTheOthersAreActedOn) {
     EXPECT_TRUE(healthd_says(name, "closed: observed")) << name;
     EXPECT_FALSE(node(name).drained) << name;
     EXPECT_EQ(record(name).find("acrf:"), std::string::npos) << "nothing is touched";
+    EXPECT_THAT(audit(name), AllOf(HasSubstr("\"drain\""), HasSubstr("Mode=observe")));
   }
 }
 

@@ -61,6 +61,11 @@ TEST_F(PlaceByTopology, ABadTopologyLeavesAllToConsTres) {
     EXPECT_THAT(placed({"--gpus=2"}), SizeIs(1));
     EXPECT_THAT(decision(last_), HasSubstr("\"outcome\":\"no-engine\""));
   }
+  // A typing error gives out no GPU that is in quarantine.
+  set_health("n2", "acrf:gpus=0");
+  EXPECT_THAT(placed({"--gpus=1", "--nodelist=n2"}), ElementsAre("n2"));
+  EXPECT_THAT(decision(last_), HasSubstr("\"outcome\":\"no-engine\""));
+  EXPECT_THAT(gres(last_), Not(HasSubstr("IDX:0")));
   const auto log = text_of(cluster().path("log/slurmctld.log"));
   EXPECT_THAT(
       log, HasSubstr("acrf-topology.conf:1: switch nowhere is not in topology.conf; leaving all"));

@@ -114,6 +114,75 @@ TEST_F(RepairLive, ANodeComesBackAfterARebootAndAPassedTest) {
   EXPECT_THAT(record("n1"), HasSubstr("probation"));
 }
 
+// The first fault took the node, the second, on probation, takes the GPU alone: that one, and not
+// the first of the node.
+TEST_F(RepairLive, AGpuThatCostItsNodeIsHiddenAloneWhenItFailsAgain) {
+  const auto reset =
+      program("reset", cure("\"$1\"") + "echo \"$@\" >> " + programs() + "/resets\n");
+  const auto reboot = program("reboot", "touch " + programs() + "/rebooting\n");
+  start(with("GpuQuarantine=on\nProbationTime=86400\nRebootProgram=" + reboot +
+             "\nResetProgram=" + reset + "\nTestProgram=/bin/true\n"));
+  ASSERT_TRUE(healthd_knows_its_gpus("n1"));
+  inject_fault("n1", {"--gpu", "3", "--xid", "79"});
+  ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(programs() + "/rebooting"); }));
+  inject_fault("n1", {"--repair"});
+  reboot_node("n1", 1);
+  ASSERT_TRUE(healthd_says("n1", "is back in service, on probation"));
+  ASSERT_TRUE(wait_until([&] { return !node("n1").drained; }));
+  inject_fault("n1", {"--gpu", "3", "--fault", "remap-failure"});
+  ASSERT_TRUE(shows("n1", "acrf:gpus=3"));
+  ASSERT_TRUE(healthd_says("n1", "drained -> rma"));
+  EXPECT_FALSE(node("n1").drained);
+  EXPECT_THAT(record("n1"), HasSubstr("acrf:gpus=3"));
+}
+
+TEST_F(RepairLive, AHiddenGpuWhoseNodeIsDrainedForItComesBackWithTheNode) {
+  const auto reset =
+      program("reset", "touch " + programs() + "/resetting\nwhile [ ! -e " + programs() +
+                           "/go ]; do sleep 0.05; done\n" + cure("\"$1\""));
+  const auto reboot = program("reboot", "touch " + programs() + "/rebooting\n");
+  start(with("GpuQuarantine=on\nProbationTime=3\nResetProgram=" + reset +
+             "\nRebootProgram=" + reboot + "\nTestProgram=/bin/true\n"));
+  ASSERT_TRUE(healthd_knows_its_gpus("n1"));
+  inject_fault("n1", {"--gpu", "3", "--fault", "reset-required"});
+  ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(programs() + "/resetting"); }));
+  ASSERT_TRUE(healthd_says("n1", "closed: GPU in quarantine"));
+  inject_fault("n1", {"--gpu", "3", "--xid", "79"});
+  ASSERT_TRUE(shows("n1", "DRAIN"));
+  ASSERT_TRUE(write_file(programs() + "/go", "").ok());
+  ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(programs() + "/rebooting"); }));
+  inject_fault("n1", {"--repair"});
+  reboot_node("n1", 1);
+  ASSERT_TRUE(healthd_says("n1", "is back in service, on probation"));
+  EXPECT_TRUE(wait_until([&] { return !node("n1").drained; }));
+  EXPECT_TRUE(wait_until([&] { return record("n1").find("gpus=") == std::string::npos; }));
+}
+
+TEST_F(RepairLive, NobodyTreatsANodeOnWhichPeopleWork) {
+  const auto reset = program("reset", "touch " + programs() + "/reset\n" + cure("\"$1\""));
+  start(with("ResetProgram=" + reset + "\nTestProgram=/bin/true\n"));
+  const auto script =
+      program("job", "while [ ! -e " + programs() + "/end ]; do sleep 0.05; done\n");
+  const auto submitted = cluster().run({"sbatch", "--parsable", "-w", "n1", "--gpus-per-node=8",
+                                        "--output=/dev/null", "--acrf-policy=none", script});
+  ASSERT_TRUE(submitted.ok()) << submitted.errors;
+  const std::string id(trim(submitted.output));
+  ASSERT_TRUE(wait_until([&] { return job(id).state == "RUNNING"; }));
+  inject_fault("n1", {"--fault", "reset-required"});
+  ASSERT_TRUE(shows("n1", "DRAIN"));
+  const auto added = cluster().run({"acrf", "maintenance", "add", "n1", "--duration", "30"});
+  ASSERT_TRUE(added.ok()) << added.errors;
+  ASSERT_TRUE(shows("n1", "MAINT"));
+  ASSERT_TRUE(write_file(programs() + "/end", "").ok());  // the node is empty now
+  ASSERT_TRUE(healthd_says("n1", "stays draining: the node is under maintenance"));
+  EXPECT_FALSE(std::filesystem::exists(programs() + "/reset"));
+  const auto removed =
+      cluster().run({"acrf", "maintenance", "remove", std::string(trim(added.output))});
+  ASSERT_TRUE(removed.ok()) << removed.errors;
+  EXPECT_TRUE(wait_until([&] { return std::filesystem::exists(programs() + "/reset"); }));
+  EXPECT_TRUE(healthd_says("n1", "is back in service, on probation"));
+}
+
 // Where only the GPU is hidden, the mark in the node's comment is the verdict that jobs meet.
 TEST_F(RepairLive, ANewGpuInPlaceOfACondemnedOneServesAfterATestAndNotBefore) {
   const auto test = program("test", "touch " + programs() + "/testing\nwhile [ ! -e " + programs() +

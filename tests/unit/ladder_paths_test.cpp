@@ -9,6 +9,7 @@
 
 #include <cstdlib>
 #include <unordered_set>
+#include <utility>
 
 #include "core/brakes.h"
 #include "core/ladder.h"
@@ -42,6 +43,7 @@ enum class Event {
   kAdminResumes,
   kGpuSwapped,
   kRelapse,
+  kNodeFault,     // of the same GPU, and its node can't serve on
   kBudgetUsedUp,  // other nodes were taken from the jobs
   kProgramPasses,
   kProgramFails,
@@ -153,8 +155,8 @@ class World {
 
   Hold hold() const {
     if (record_.drain == Record::Drain::kAdmins) return Hold::kOthers;
-    if (record_.drain == Record::Drain::kOurs) return Hold::kOurs;
-    return !sick_.whole_node && record_.gpu_hidden ? Hold::kOurs : Hold::kNone;
+    const bool held = sick_.whole_node ? record_.drain == Record::Drain::kOurs : record_.gpu_hidden;
+    return held ? Hold::kOurs : Hold::kNone;
   }
 
   void put_back() {
@@ -211,7 +213,8 @@ class World {
       case Event::kAdminDrains: record_.drain = Record::Drain::kAdmins; break;
       case Event::kAdminResumes: put_back(), may_be_lost_ = false; break;
       case Event::kGpuSwapped: uuid_ = "GPU-b"; break;
-      case Event::kRelapse: fall_ill_again(); break;
+      case Event::kRelapse: fall_ill_again(sick_.whole_node, Action::kResetGpu); break;
+      case Event::kNodeFault: drain_for_another_fault(); break;
       case Event::kBudgetUsedUp:
         if (acts() == 0) record_.others_acted_s = now_;
         break;
@@ -226,10 +229,18 @@ class World {
   }
 
   // The responder sees a new incident and tells the case.
-  void fall_ill_again() {
+  void fall_ill_again(bool whole_node, Action action) {
     fault_ = true;
-    const Verdict verdict{kClass, Severity::kCritical, Scope::kGpu, Action::kResetGpu};
-    relapse(sick_, "n1-2", verdict, sick_.whole_node, now_, boot());
+    const Verdict verdict{kClass, Severity::kCritical, Scope::kGpu, action};
+    relapse(sick_, "n1-2", verdict, whole_node, now_, boot());
+  }
+  // It tells the case once the node is drained for it.
+  void drain_for_another_fault() {
+    if (is_over(sick_.state) || record_.drain == Record::Drain::kAdmins) return;
+    const bool before = std::exchange(sick_.whole_node, true);
+    if (record_.drain == Record::Drain::kNone) contain();
+    sick_.whole_node = before;
+    if (record_.drain == Record::Drain::kOurs) fall_ill_again(true, Action::kDrain);
   }
 
   PartView view() const {

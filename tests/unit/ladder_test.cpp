@@ -322,5 +322,32 @@ TEST(Ladder, TheReplacementIsAskedForAgainWhenWhoAskedWasKilled) {
   EXPECT_EQ(step_of(sick, view).act, Act::kNone);
 }
 
+// The GPU was hidden while its node served on; now the node is drained for it.
+TEST(Ladder, AFaultThatTakesTheNodeTakesTheCaseOfItsGpuAlong) {
+  for (const auto state : {CaseState::kQuarantined, CaseState::kResetting, CaseState::kTesting,
+                           CaseState::kProbation, CaseState::kAttended}) {
+    auto sick = sick_gpu(state);
+    sick.whole_node = false;
+    sick.program_started = true;
+    EXPECT_TRUE(relapse(sick, "n1-2", {"pcie_fatal", Severity::kFatal, Scope::kGpu, Action::kDrain},
+                        true, kNow, "boot-1"));
+    EXPECT_TRUE(sick.whole_node);
+    EXPECT_EQ(sick.state, CaseState::kDraining);
+    EXPECT_EQ(sick.id, "n1-2");
+    EXPECT_FALSE(sick.program_started);
+  }
+  auto drained = sick_gpu(CaseState::kTesting);
+  EXPECT_FALSE(relapse(drained, "n1-2", {"pcie_fatal"}, true, kNow, "boot-1"));
+  EXPECT_EQ(drained.state, CaseState::kTesting);
+}
+
+TEST(Ladder, AProgramThatRunsWhenTheNodeIsTakenComesToItsEndFirst) {
+  auto view = calm();
+  view.program = ProgramState::kRunning;
+  EXPECT_EQ(after(sick_gpu(CaseState::kDraining), view), CaseState::kDraining);
+  view.program = ProgramState::kPassed;
+  EXPECT_EQ(after(sick_gpu(CaseState::kDraining), view), CaseState::kDrained);
+}
+
 }  // namespace
 }  // namespace acrf
