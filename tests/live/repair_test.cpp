@@ -117,15 +117,13 @@ TEST_F(RepairLive, ANodeComesBackAfterARebootAndAPassedTest) {
 // The first fault took the node, the second, on probation, takes the GPU alone: that one, and not
 // the first of the node.
 TEST_F(RepairLive, AGpuThatCostItsNodeIsHiddenAloneWhenItFailsAgain) {
-  const auto reset =
-      program("reset", cure("\"$1\"") + "echo \"$@\" >> " + programs() + "/resets\n");
   const auto reboot = program("reboot", "touch " + programs() + "/rebooting\n");
   start(with("GpuQuarantine=on\nProbationTime=86400\nRebootProgram=" + reboot +
-             "\nResetProgram=" + reset + "\nTestProgram=/bin/true\n"));
+             "\nResetProgram=none\nTestProgram=/bin/true\n"));
   ASSERT_TRUE(healthd_knows_its_gpus("n1"));
   inject_fault("n1", {"--gpu", "3", "--xid", "79"});
   ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(programs() + "/rebooting"); }));
-  inject_fault("n1", {"--repair"});
+  inject_fault("n1", {"--gpu", "3", "--repair"});
   reboot_node("n1", 1);
   ASSERT_TRUE(healthd_says("n1", "is back in service, on probation"));
   ASSERT_TRUE(wait_until([&] { return !node("n1").drained; }));
@@ -136,22 +134,28 @@ TEST_F(RepairLive, AGpuThatCostItsNodeIsHiddenAloneWhenItFailsAgain) {
   EXPECT_THAT(record("n1"), HasSubstr("acrf:gpus=3"));
 }
 
-TEST_F(RepairLive, AHiddenGpuWhoseNodeIsDrainedForItComesBackWithTheNode) {
-  const auto reset =
-      program("reset", "touch " + programs() + "/resetting\nwhile [ ! -e " + programs() +
-                           "/go ]; do sleep 0.05; done\n" + cure("\"$1\""));
+// By a fault of its own, and by one that is known as the root of the first.
+class HiddenGpu : public RepairLive, public testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(RepairLive, HiddenGpu,
+                         testing::Values("--fault=reset-required", "--xid=95"),
+                         [](const auto& test) { return test.index == 0 ? "Other" : "Same"; });
+
+TEST_P(HiddenGpu, ComesBackWithItsNodeThatIsDrainedForItLater) {
+  const auto reset = program("reset", "touch " + programs() + "/resetting\nwhile [ ! -e " +
+                                          programs() + "/go ]; do sleep 0.05; done\n");
   const auto reboot = program("reboot", "touch " + programs() + "/rebooting\n");
   start(with("GpuQuarantine=on\nProbationTime=3\nResetProgram=" + reset +
              "\nRebootProgram=" + reboot + "\nTestProgram=/bin/true\n"));
   ASSERT_TRUE(healthd_knows_its_gpus("n1"));
-  inject_fault("n1", {"--gpu", "3", "--fault", "reset-required"});
+  inject_fault("n1", {"--gpu", "3", GetParam()});
   ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(programs() + "/resetting"); }));
   ASSERT_TRUE(healthd_says("n1", "closed: GPU in quarantine"));
+  EXPECT_FALSE(node("n1").drained);
   inject_fault("n1", {"--gpu", "3", "--xid", "79"});
   ASSERT_TRUE(shows("n1", "DRAIN"));
   ASSERT_TRUE(write_file(programs() + "/go", "").ok());
   ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(programs() + "/rebooting"); }));
-  inject_fault("n1", {"--repair"});
+  inject_fault("n1", {"--gpu", "3", "--repair"});
   reboot_node("n1", 1);
   ASSERT_TRUE(healthd_says("n1", "is back in service, on probation"));
   EXPECT_TRUE(wait_until([&] { return !node("n1").drained; }));
@@ -159,7 +163,7 @@ TEST_F(RepairLive, AHiddenGpuWhoseNodeIsDrainedForItComesBackWithTheNode) {
 }
 
 TEST_F(RepairLive, NobodyTreatsANodeOnWhichPeopleWork) {
-  const auto reset = program("reset", "touch " + programs() + "/reset\n" + cure("\"$1\""));
+  const auto reset = program("reset", "touch " + programs() + "/was-reset\n" + cure("\"$1\""));
   start(with("ResetProgram=" + reset + "\nTestProgram=/bin/true\n"));
   const auto script =
       program("job", "while [ ! -e " + programs() + "/end ]; do sleep 0.05; done\n");
@@ -175,11 +179,11 @@ TEST_F(RepairLive, NobodyTreatsANodeOnWhichPeopleWork) {
   ASSERT_TRUE(shows("n1", "MAINT"));
   ASSERT_TRUE(write_file(programs() + "/end", "").ok());  // the node is empty now
   ASSERT_TRUE(healthd_says("n1", "stays draining: the node is under maintenance"));
-  EXPECT_FALSE(std::filesystem::exists(programs() + "/reset"));
+  EXPECT_FALSE(std::filesystem::exists(programs() + "/was-reset"));
   const auto removed =
       cluster().run({"acrf", "maintenance", "remove", std::string(trim(added.output))});
   ASSERT_TRUE(removed.ok()) << removed.errors;
-  EXPECT_TRUE(wait_until([&] { return std::filesystem::exists(programs() + "/reset"); }));
+  EXPECT_TRUE(wait_until([&] { return std::filesystem::exists(programs() + "/was-reset"); }));
   EXPECT_TRUE(healthd_says("n1", "is back in service, on probation"));
 }
 
