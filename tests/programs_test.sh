@@ -53,7 +53,24 @@ esac
 EOS
 }
 
-dcgm() { stand_in dcgmi <<<'echo "diagnostics say $DIAG"; exit "$DIAG"'; }
+# As DCGM 3 and 4 print it.
+dcgm() {
+  stand_in dcgmi <<'EOS'
+if [ "$1" = discovery ]; then
+  echo "2 GPUs found."
+  echo "| GPU ID | Device Information                                        |"
+  echo "| 0      | Name: NVIDIA H100 80GB HBM3                               |"
+  echo "|        | PCI Bus ID: 00000000:10:00.0                              |"
+  echo "|        | Device UUID: GPU-00000000-0000-0000-0000-000000000000     |"
+  echo "| 4      | Name: NVIDIA H100 80GB HBM3                               |"
+  echo "|        | PCI Bus ID: 00000000:50:00.0                              |"
+  echo "|        | Device UUID: GPU-44444444-4444-4444-4444-444444444444     |"
+  exit 0
+fi
+echo "diagnostics say $DIAG"
+exit "$DIAG"
+EOS
+}
 
 # runs STATUS PROGRAM ARGUMENT...: it ends with that status. What it says goes to $here/said.
 runs() {
@@ -240,7 +257,21 @@ ANodePassesWhatDcgmSaysAndNothingElse() {
   diag=0 runs 0 test-node n1 - - node_lost n1-1
   calls 'dcgmi diag -r 2'
   says 'diagnostics say 0'
-  diag=226 runs 226 test-node n1 - - node_lost n1-1
+  diag=226 runs 226 test-node n1 - - node_lost n1-1 node
+}
+
+# The others may be at work.
+AGpuIsTestedAloneWhereItsNodeServesOn() {
+  machine dcgm
+  diag=0 runs 0 test-node n1 GPU-44444444-4444-4444-4444-444444444444 0000:50:00 ecc_dbe n1-1 gpu
+  calls 'dcgmi discovery -l' 'dcgmi diag -r 2 -i 4'
+  machine dcgm
+  diag=0 runs 0 test-node n1 GPU-44444444-4444-4444-4444-444444444444 0000:50:00 ecc_dbe n1-1 node
+  calls 'dcgmi diag -r 2'
+  machine dcgm
+  diag=0 runs 77 test-node n1 GPU-55555555-5555-5555-5555-555555555555 0000:60:00 ecc_dbe n1-1 gpu
+  calls 'dcgmi discovery -l'
+  says 'DCGM knows no GPU GPU-55555555'
 }
 
 # --- all ---------------------------------------------------------------------------------------
@@ -299,7 +330,7 @@ for name in OneGpuOfNvidiasIsResetByItsUuid PersistenceModeIsOffDuringAResetAndO
   AFailedResetIsSaidAndPersistenceModeComesBack AGpuOfUnknownNumberIsLeftToNvidiasOwnRefusal \
   OneGpuOfAmdsIsResetByItsPlaceOnTheBus AFailedResetOfAmdsIsSaid AGpuThatAmdsProgramDoesNotListIsNotReset \
   APowerLimitIsSetByNvidiasProgram APowerLimitIsSetByAmdsProgram APowerLimitThatWasNotSetIsSaid \
-  APowerLimitThatIsNoNumberReachesNoProgram ANodePassesWhatDcgmSaysAndNothingElse \
+  APowerLimitThatIsNoNumberReachesNoProgram ANodePassesWhatDcgmSaysAndNothingElse AGpuIsTestedAloneWhereItsNodeServesOn \
   WithoutTheVendorsProgramsNothingCanBeDone AGpuOfTheOtherVendorIsNotTouched WithoutAGpuNoneIsTouched \
   AProgramThatHangsEndsWithItsGroup; do
   check $name

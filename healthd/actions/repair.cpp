@@ -352,7 +352,8 @@ void Repair::contain_again(const Case& sick) {
                  contained.sentence);
 }
 
-// Every program gets the same arguments: node, GPU's UUID and address, class and incident.
+// Every program gets the same arguments: node, GPU's UUID and address, class and incident. Jobs may
+// be at work on the other GPUs: a test is told how much is its own.
 void Repair::run_program(const Case& sick, Act act, Clock::time_point now) {
   begun_here_.insert(sick.key);
   const auto program = program_for(parts_.config, act);
@@ -362,11 +363,11 @@ void Repair::run_program(const Case& sick, Act act, Clock::time_point now) {
   program_audit_ = parts_.audit.begin(std::move(entry));
   spdlog::warn("case {}: {} of {}: {} runs", sick.key, name_of(act), part_name(sick), program.path);
   const bool is_gpu = !sick.gpu_uuid.empty();
-  const auto started =
-      program_.start(sick.key,
-                     {program.path, node_, is_gpu ? sick.gpu_uuid : "-",
-                      is_gpu ? to_string(sick.gpu) : "-", sick.fault_class, sick.id},
-                     program.limit_s, now);
+  std::vector<std::string> command = {
+      program.path,     node_,  is_gpu ? sick.gpu_uuid : "-", is_gpu ? to_string(sick.gpu) : "-",
+      sick.fault_class, sick.id};
+  if (act == Act::kRunTest) command.push_back(sick.whole_node ? "node" : "gpu");
+  const auto started = program_.start(sick.key, command, program.limit_s, now);
   if (!started) parts_.audit.finish(program_audit_, AuditResult::failed(started.error().sentence));
   if (started && act == Act::kRunReset)
     parts_.signs.rest_looks_until(now + std::chrono::seconds(program.limit_s));

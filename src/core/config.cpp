@@ -240,9 +240,8 @@ const std::vector<Setting>& settings() {
        "Program that reboots this node, which is drained and empty then. Empty or none: people "
        "reboot it."},
       {"TestProgram", &Config::test_program, 0, 0,
-       "Program that tests the node before it is returned. Empty: the one that comes with ACRF, "
-       "which "
-       "runs DCGM's diagnostics. none: nothing is returned automatically."},
+       "Program that tests the node, or one GPU of it, before it is returned. Empty: the one that "
+       "comes with ACRF, which runs DCGM's diagnostics. none: nothing is returned automatically."},
       {"ReplaceProgram", &Config::replace_program, 0, 0,
        "Program that is told once when a part has to be replaced, and again if acrf-healthd was "
        "killed before it ended. Empty or none: nobody is."},
