@@ -225,7 +225,9 @@ const std::vector<Setting>& settings() {
        "again that slurmd does not answer either before the node is lost."},
       {"SlurmdSilence", &Config::slurmd_silence_s, 0, 3600,
        "Seconds that this node's own slurmd takes connections without serving them before it is "
-       "called hung and the node is drained and set down. 0: slurmd is not asked."},
+       "called hung: the node is drained, not set down, and its jobs that come back are ended "
+       "there "
+       "and requeued. 0: slurmd is not asked."},
       {"GpuQuarantine", &Config::gpu_quarantine, 0, 0,
        "on: a fault of one GPU takes that GPU from the jobs and its node serves on; needs "
        "select/acrf "
