@@ -36,6 +36,11 @@ std::optional<FileName> parse_name(const std::string& name) {
   return FileName{*fence, static_cast<int>(*rank)};
 }
 
+bool is_later_step(const Fence& fence, const Fence& than) {
+  return fence.job_id == than.job_id && fence.restart == than.restart &&
+         fence.failover > than.failover;
+}
+
 template <typename Take>
 void for_each_file(const std::string& checkpoint_dir, const Take& take) {
   std::error_code error;
@@ -60,13 +65,15 @@ Status report_step(const std::string& checkpoint_dir, const Fence& fence, int ra
   return replace_file(path, format_rank_report(report), 0644);
 }
 
-std::vector<RankReport> read_reports(const std::string& checkpoint_dir, const Fence& fence) {
-  std::vector<RankReport> reports;
+StepReports read_reports(const std::string& checkpoint_dir, const Fence& fence) {
+  StepReports last{fence, {}};
   for_each_file(checkpoint_dir, [&](const FileName& name, const std::string& path) {
-    if (!(name.fence == fence)) return;
-    if (const auto text = read_file(path)) reports.push_back(parse_rank_report(name.rank, *text));
+    if (is_later_step(name.fence, last.fence)) last = {name.fence, {}};
+    if (!(name.fence == last.fence)) return;
+    if (const auto text = read_file(path))
+      last.ranks.push_back(parse_rank_report(name.rank, *text));
   });
-  return reports;
+  return last;
 }
 
 std::vector<RunReach> read_reach(const std::string& checkpoint_dir, std::uint64_t job) {

@@ -16,8 +16,9 @@ namespace acrf {
 Status report_step(const std::string& checkpoint_dir, const Fence& fence, int rank,
                    const std::string& node, std::int64_t step);
 
-// Of all ranks of this run.
-std::vector<RankReport> read_reports(const std::string& checkpoint_dir, const Fence& fence);
+// Of the last step that a launcher has started anew within the fence's restart: a batch script
+// keeps its fence when its ranks get a later one. The fence's own step while there is no later one.
+StepReports read_reports(const std::string& checkpoint_dir, const Fence& fence);
 
 // How far each run of the job came: of all its ranks the last step that any of them did. By
 // restart, the highest of its failovers.

@@ -65,6 +65,13 @@ void note_reports(ProgressWatch& watch, const std::vector<RankReport>& reports) 
     watch.note(rank, beat.step, static_cast<double>(beat.unix_ms) / 1000);
 }
 
+ProgressVerdict FailoverWatch::judge(const StepReports& step, double now_s) {
+  if (!(step.fence == fence_)) watch_ = ProgressWatch(rules_);
+  fence_ = step.fence;
+  note_reports(watch_, step.ranks);
+  return watch_.judge(now_s);
+}
+
 std::optional<ProgressWord> word_for(const ProgressVerdict& verdict,
                                      const std::vector<RankReport>& reports) {
   const auto& ranks = verdict.hangs ? verdict.suspects : verdict.stragglers;

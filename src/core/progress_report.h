@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/fence.h"
 #include "core/hostlist.h"
 #include "core/progress.h"
 
@@ -28,6 +29,12 @@ struct RankReport {
   std::vector<Heartbeat> beats;  // oldest first; only the last ones are kept
 };
 
+// Of all ranks of one step.
+struct StepReports {
+  Fence fence;
+  std::vector<RankReport> ranks;
+};
+
 // Lines that make no sense are left out: the file may be half written.
 RankReport parse_rank_report(int rank, std::string_view text);
 std::string format_rank_report(const RankReport& report);
@@ -36,6 +43,20 @@ void add_beat(RankReport& report, const Heartbeat& beat);
 
 // All steps of all ranks into the watch, in the order of their times.
 void note_reports(ProgressWatch& watch, const std::vector<RankReport>& reports);
+
+// The watch over a job that may fail over. The step that begins then goes back to a checkpoint, on
+// other nodes, and may be quicker or slower: what was known of the one before says nothing of it.
+class FailoverWatch {
+ public:
+  explicit FailoverWatch(const ProgressRules& rules) : rules_(rules), watch_(rules) {}
+
+  ProgressVerdict judge(const StepReports& step, double now_s);
+
+ private:
+  ProgressRules rules_;
+  Fence fence_;
+  ProgressWatch watch_;
+};
 
 struct ProgressWord {
   bool hangs = false;  // else it is held up by stragglers

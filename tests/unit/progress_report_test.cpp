@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include "common/progress_dir.h"
+#include "temporary_directory.h"
+
 namespace acrf {
 namespace {
 
@@ -64,6 +67,70 @@ TEST(ProgressReport, TheOrderOfFilesDoesNotMatter) {
   ASSERT_TRUE(word);
   EXPECT_FALSE(word->hangs);
   EXPECT_THAT(word->nodes, ElementsAre("n1"));
+}
+
+class ProgressFailover : public testing::Test {
+ protected:
+  // That many ranks of the step have done `steps` steps of a second each.
+  void report(const std::string& fence, int ranks, int steps, std::int64_t from_ms) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      RankReport report{rank, fence + "-n" + std::to_string(rank), {}};
+      for (int step = 1; step <= steps; ++step) add_beat(report, {step, from_ms + 1000 * step});
+      directory_.write(".acrf-progress/" + fence + "-" + std::to_string(rank),
+                       format_rank_report(report));
+    }
+  }
+  StepReports read(const Fence& fence) { return read_reports(directory_.path(), fence); }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(ProgressFailover, TheReportsAreThoseOfTheLastStepOfTheRestart) {
+  report("7.1", 3, 20, 0);
+  EXPECT_EQ(read({7, 1}).fence, (Fence{7, 1}));
+  EXPECT_EQ(read({7, 1}).ranks.size(), 3U);
+  report("7.1.10", 2, 1, 50'000);
+  report("7.1.9", 3, 5, 30'000);
+  for (const char* other : {"7.2", "7.2.11", "7.0.12", "71.1.13", "8.1.14"})
+    report(other, 1, 30, 0);
+  const auto last = read({7, 1});
+  EXPECT_EQ(last.fence, (Fence{7, 1, 10}));
+  ASSERT_EQ(last.ranks.size(), 2U);
+  for (const auto& rank : last.ranks) EXPECT_EQ(rank.node, "7.1.10-n" + std::to_string(rank.rank));
+}
+
+TEST_F(ProgressFailover, AWatcherOfALaterStepDoesNotLookBack) {
+  report("7.1", 3, 20, 0);
+  report("7.1.1", 3, 20, 30'000);
+  EXPECT_EQ(read({7, 1, 2}).fence, (Fence{7, 1, 2}));
+  EXPECT_TRUE(read({7, 1, 2}).ranks.empty()) << "its own ranks have not begun";
+  EXPECT_EQ(read({7, 1, 1}).ranks.size(), 3U);
+  report("7.1.3", 2, 1, 60'000);
+  EXPECT_EQ(read({7, 1, 1}).fence, (Fence{7, 1, 3})) << "its own step has been ended since";
+}
+
+TEST_F(ProgressFailover, ANewStepIsNotJudgedByTheOneBefore) {
+  FailoverWatch watch(ProgressRules{});
+  report("7.0", 3, 20, 0);
+  EXPECT_FALSE(watch.judge(read({7, 0}), 21).hangs);
+  // The old step's ranks stopped at 20 s; the new one has gone back to its first steps.
+  report("7.0.1", 2, 3, 60'000);
+  EXPECT_FALSE(watch.judge(read({7, 0}), 100).hangs);
+  EXPECT_FALSE(watch.judge(read({7, 0}), 1000).hangs) << "too few steps to know what is usual";
+  report("7.0.1", 2, 30, 960'000);
+  EXPECT_FALSE(watch.judge(read({7, 0}), 1000).hangs);
+}
+
+TEST_F(ProgressFailover, AHangOfTheNewStepIsSeenAndIsItsOwn) {
+  FailoverWatch watch(ProgressRules{});
+  report("7.0", 3, 20, 0);
+  EXPECT_FALSE(watch.judge(read({7, 0}), 21).hangs);
+  report("7.0.1", 2, 20, 60'000);
+  report("7.0.1", 1, 21, 60'000);
+  EXPECT_FALSE(watch.judge(read({7, 0}), 82).hangs);
+  const auto verdict = watch.judge(read({7, 0}), 150);
+  EXPECT_TRUE(verdict.hangs);
+  EXPECT_THAT(verdict.suspects, ElementsAre(1)) << "rank 2 is of the step before";
 }
 
 TEST(ProgressReport, TheWordIsReadBackAndTakenOut) {

@@ -106,17 +106,17 @@ void watch(CommandLine& line, const ProgressOptions& options) {
   const auto place = find_place(options);
   if (!place) return fail(line, place.error());
   const JobId job{static_cast<std::uint32_t>(place->fence.job_id)};
-  ProgressWatch progress(options.rules);
+  FailoverWatch progress(options.rules);
+  StepReports step{place->fence, {}};
   Announcer announcer(job);
   while (true) {
-    const auto reports = read_reports(place->directory, place->fence);
-    note_reports(progress, reports);
+    step = read_reports(place->directory, step.fence);  // never back to an earlier step
     const auto now = std::chrono::system_clock::now().time_since_epoch();
-    const auto verdict = progress.judge(std::chrono::duration<double>(now).count());
-    announcer.say(word_for(verdict, reports), verdict);
+    const auto verdict = progress.judge(step, std::chrono::duration<double>(now).count());
+    announcer.say(word_for(verdict, step.ranks), verdict);
     if (verdict.hangs) break;
     const double pause_s =
-        std::max(options.interval_s, static_cast<double>(reports.size() / kFilesPerSecond));
+        std::max(options.interval_s, static_cast<double>(step.ranks.size() / kFilesPerSecond));
     ::usleep(static_cast<useconds_t>(pause_s * 1e6));
   }
   line.status = kHangs;
