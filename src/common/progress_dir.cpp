@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 
+#include "common/checkpoint_publish.h"
 #include "common/file.h"
 #include "core/text.h"
 
@@ -41,6 +42,14 @@ bool is_later_step(const Fence& fence, const Fence& than) {
          fence.failover > than.failover;
 }
 
+// The launcher raises the directory's fence before the new ranks begin: until one of them has done
+// a step, the old ones' silence is no hang.
+Fence last_step(const std::string& checkpoint_dir, Fence fence) {
+  for (const auto& raised : read_fences(checkpoint_dir))
+    if (is_later_step(raised, fence)) fence = raised;
+  return fence;
+}
+
 template <typename Take>
 void for_each_file(const std::string& checkpoint_dir, const Take& take) {
   std::error_code error;
@@ -66,7 +75,7 @@ Status report_step(const std::string& checkpoint_dir, const Fence& fence, int ra
 }
 
 StepReports read_reports(const std::string& checkpoint_dir, const Fence& fence) {
-  StepReports last{fence, {}};
+  StepReports last{last_step(checkpoint_dir, fence), {}};
   for_each_file(checkpoint_dir, [&](const FileName& name, const std::string& path) {
     if (is_later_step(name.fence, last.fence)) last = {name.fence, {}};
     if (!(name.fence == last.fence)) return;

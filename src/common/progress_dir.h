@@ -17,7 +17,8 @@ Status report_step(const std::string& checkpoint_dir, const Fence& fence, int ra
                    const std::string& node, std::int64_t step);
 
 // Of the last step that a launcher has started anew within the fence's restart: a batch script
-// keeps its fence when its ranks get a later one. The fence's own step while there is no later one.
+// keeps its fence when its ranks get a later one. None of its ranks needs to have reported yet, if
+// the directory's fence tells of it. The fence's own step while there is no later one.
 StepReports read_reports(const std::string& checkpoint_dir, const Fence& fence);
 
 // How far each run of the job came: of all its ranks the last step that any of them did. By

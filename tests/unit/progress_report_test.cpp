@@ -109,6 +109,17 @@ TEST_F(ProgressFailover, AWatcherOfALaterStepDoesNotLookBack) {
   EXPECT_EQ(read({7, 1, 1}).fence, (Fence{7, 1, 3})) << "its own step has been ended since";
 }
 
+TEST_F(ProgressFailover, ANewStepIsKnownByTheFenceBeforeItsRanksReport) {
+  FailoverWatch watch(ProgressRules{});
+  report("7.1", 3, 20, 0);
+  EXPECT_FALSE(watch.judge(read({7, 1}), 21).hangs);
+  directory_.write(".acrf-fence", "8.1.4\n7.1.1\n");
+  EXPECT_EQ(read({7, 1}).fence, (Fence{7, 1, 1}));
+  EXPECT_FALSE(watch.judge(read({7, 1}), 1000).hangs) << "it may load its checkpoint for long";
+  directory_.write(".acrf-fence", "7.2\n");
+  EXPECT_EQ(read({7, 1}).fence, (Fence{7, 1})) << "a later restart is another job script's";
+}
+
 TEST_F(ProgressFailover, ANewStepIsNotJudgedByTheOneBefore) {
   FailoverWatch watch(ProgressRules{});
   report("7.0", 3, 20, 0);
