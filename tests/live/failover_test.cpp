@@ -8,6 +8,7 @@
 #include "build_paths.h"
 #include "common/checkpoint_dir.h"
 #include "common/file.h"
+#include "core/progress_report.h"
 #include "core/text.h"
 #include "locked_ranks.h"
 
@@ -61,6 +62,34 @@ class Failover : public LiveCluster {
     return nodes;
   }
 
+  // Ranks that report their steps until there is a file "stop", beside a watcher.
+  std::string watched(const std::vector<std::string>& options) {
+    const auto rank = root_ + "/rank";
+    EXPECT_TRUE(write_file(rank,
+                           "#!/bin/bash\n"
+                           "echo \"rank $SLURM_PROCID on $SLURMD_NODENAME: started from nothing\"\n"
+                           "for ((step = 1; ; step++)); do\n"
+                           "  sleep 0.2\n"
+                           "  while [ -e " +
+                               root_ +
+                               "/stop ]; do sleep 0.2; done\n"
+                               "  acrf progress $step\n"
+                               "done\n",
+                           0755)
+                    .ok());
+    return sbatch(options,
+                  "acrf progress watch --interval 0.3 --hang-floor 5 --hang-factor 4 &\n"
+                  "acrf run -- " +
+                      rank);
+  }
+
+  // The first rank's last step under this fence.
+  std::int64_t reported(const std::string& fence) {
+    const auto report =
+        parse_rank_report(0, text_of(checkpoints() + "/.acrf-progress/" + fence + "-0"));
+    return report.beats.empty() ? 0 : report.beats.back().step;
+  }
+
   std::string comment(const std::string& id) {
     return cluster().run({"squeue", "-h", "-j", id, "-o", "%k"}).output;
   }
@@ -98,6 +127,23 @@ TEST_F(Failover, ASpareTakesThePlaceOfALostNodeWithoutARequeue) {
   EXPECT_EQ(job(id).restarts, 0);
   EXPECT_EQ(job(id).state, "RUNNING");
   EXPECT_THAT(comment(id), HasSubstr("acrf-run:can-lose=0,without=" + broken));
+}
+
+TEST_F(Failover, TheWatcherGoesOnWithTheNewRanks) {
+  start(small());
+  const auto id = watched({"-N3", "--acrf-spares=1"});
+  ASSERT_TRUE(wait_until([&] { return reported(id + ".0") >= 10; })) << text_of(output());
+  inject(nodes_of_ranks().at("1"));
+  // Forty steps take longer than the watcher bears silence.
+  ASSERT_TRUE(wait_until([&] { return reported(id + ".0.1") >= 40; }, std::chrono::seconds(60)))
+      << text_of(output());
+  EXPECT_THAT(text_of(output()), Not(HasSubstr("hangs")));
+  EXPECT_THAT(comment(id), Not(HasSubstr("acrf-progress:hang")));
+  ASSERT_TRUE(write_file(root_ + "/stop", "").ok());
+  EXPECT_TRUE(wait_until([&] {
+    return text_of(output()).find("hangs: no step in") != std::string::npos;
+  })) << text_of(output());
+  EXPECT_EQ(job(id).restarts, 0);
 }
 
 TEST_F(Failover, TheJobIsRequeuedWhenNoSpareIsLeft) {
