@@ -13,7 +13,7 @@
 namespace acrf::hub {
 namespace {
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 constexpr int kTrimStep = 5000;
 constexpr std::int64_t kDay_ms = 86'400'000;
 constexpr std::int64_t kForgetStreams_ms = 30 * kDay_ms;
@@ -45,6 +45,19 @@ constexpr char kSchema[] =
     "CREATE INDEX audit_by_time ON audit(time_ms);"
     "CREATE INDEX audit_of_incident ON audit(incident);"
     "PRAGMA user_version=1; COMMIT;";
+// Numbers alone do not tell entries apart: a node that lost its audit log counts from 1 again, and
+// what a hub did to a node stands under the node's name with the hub's number. The time is the
+// entry's beginning, which its end does not change.
+constexpr char kToVersion2[] =
+    "BEGIN;"
+    "ALTER TABLE audit RENAME TO old_audit;"
+    "CREATE TABLE audit(row INTEGER PRIMARY KEY, node TEXT, id INTEGER, time_ms INTEGER,"
+    " incident TEXT, data TEXT NOT NULL, UNIQUE(node, id, time_ms));"
+    "INSERT INTO audit SELECT row, node, id, time_ms, incident, data FROM old_audit;"
+    "DROP TABLE old_audit;"
+    "CREATE INDEX audit_by_time ON audit(time_ms);"
+    "CREATE INDEX audit_of_incident ON audit(incident);"
+    "PRAGMA user_version=2; COMMIT;";
 
 Status make_place(const std::string& path) {
   const auto directory = std::filesystem::path(path).parent_path();
@@ -61,6 +74,13 @@ Error with_path(const std::string& path, const Error& error) {
   return {error.code, path + ": " + error.sentence};
 }
 
+Status make_tables(sqlite::Database& database, std::int64_t version) {
+  if (version < 1)
+    if (const auto made = database.execute(kSchema); !made) return made;
+  if (version < 2) return database.execute(kToVersion2);
+  return Done{};
+}
+
 }  // namespace
 
 Result<HistoryFile> HistoryFile::open(const std::string& path) {
@@ -71,8 +91,8 @@ Result<HistoryFile> HistoryFile::open(const std::string& path) {
   if (!version) return with_path(path, version.error());
   if (*version > kVersion)
     return Error{ErrorCode::kDenied, path + ": was written by a newer version of ACRF"};
-  if (*version == 0)
-    if (const auto made = database->execute(kSchema); !made) return with_path(path, made.error());
+  if (const auto made = make_tables(*database, *version); !made)
+    return with_path(path, made.error());
   if (const auto set = database->execute(kSettings); !set) return with_path(path, set.error());
   return HistoryFile(std::move(*database));
 }
@@ -207,7 +227,7 @@ Status HistoryFile::write_records(const Batch& batch) {
   }
   auto audit = database_.prepare(
       "INSERT INTO audit(node, id, time_ms, incident, data) VALUES(?1, ?2, ?3, ?4, ?5)"
-      " ON CONFLICT(node, id) DO UPDATE SET data=excluded.data");
+      " ON CONFLICT(node, id, time_ms) DO UPDATE SET data=excluded.data");
   if (!audit) return audit.error();
   for (const auto& one : batch.audit) {
     audit->bind(1, one.node).bind(2, one.audit.id).bind(3, one.audit.unix_ms);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "common/sqlite.h"
 #include "hub/history.h"
 #include "hub/store.h"
 #include "unit/temporary_directory.h"
@@ -70,6 +71,15 @@ class HubStore : public testing::Test {
     std::vector<std::pair<std::int64_t, double>> all;
     if (series)
       for (const auto& point : series->points) all.emplace_back(point.unix_s, point.mean);
+    return all;
+  }
+
+  std::vector<std::string> audit() {  // newest first
+    std::vector<std::string> all;
+    const auto entries = history_.audit({});
+    EXPECT_TRUE(entries.ok()) << entries.error().sentence;
+    if (entries)
+      for (const auto& entry : *entries) all.push_back(entry.json);
     return all;
   }
 
@@ -195,6 +205,47 @@ TEST_F(HubStore, AnIncidentAndAnAuditEntryAreKeptOnceInTheirLastForm) {
   const auto audit = history_.audit({.incident = "i1"});
   ASSERT_THAT(*audit, SizeIs(1));
   EXPECT_EQ(audit->front().json, "{\"v\":2}");
+}
+
+TEST_F(HubStore, AuditEntriesOfOneNumberAndTwoTimesAreTwo) {
+  open();
+  Report given = report("n1", 1, 0, 0, 0);
+  given.items.push_back({1, kNow, ReportedAudit{1, kNow, "i1", "{\"v\":1}"}});
+  given.items.push_back({2, kNow, ReportedAudit{1, kNow, "i1", "{\"v\":2}"}});  // its end
+  given.items.push_back({3, kNow, ReportedAudit{1, kNow + 5, "i2", "{\"v\":3}"}});
+  take(given);
+  store_->add_audit("n1", {1, kNow + 9, "i1", "{\"v\":4}"});  // the hub's own act
+  flush();
+  EXPECT_THAT(audit(), ElementsAre("{\"v\":4}", "{\"v\":3}", "{\"v\":2}"));
+}
+
+TEST_F(HubStore, AFileOfTheFirstVersionGoesOn) {
+  open();
+  take(report("n1", 1, 3, kNow, 60));
+  flush();
+  store_.reset();
+  {
+    auto file = sqlite::Database::open(path(), true, 1000);
+    ASSERT_TRUE(file.ok());
+    const auto made = file->execute(
+        "DROP TABLE audit; CREATE TABLE audit(row INTEGER PRIMARY KEY, node TEXT, id INTEGER,"
+        " time_ms INTEGER, incident TEXT, data TEXT NOT NULL, UNIQUE(node, id));"
+        "CREATE INDEX audit_by_time ON audit(time_ms);"
+        "CREATE INDEX audit_of_incident ON audit(incident);"
+        "INSERT INTO audit VALUES(5, 'n1', 1, 1699999200000, 'i1', '{\"v\":1}');"
+        "PRAGMA user_version=1;");
+    ASSERT_TRUE(made.ok()) << made.error().sentence;
+  }
+  open();
+  EXPECT_EQ(store_->problem(), "");
+  Report given = report("n1", 4, 0, 0, 0);
+  given.items.push_back({4, kNow, ReportedAudit{1, kNow, "i1", "{\"v\":2}"}});
+  given.items.push_back({5, kNow, ReportedAudit{1, kNow + 5, "i2", "{\"v\":3}"}});
+  take(given);
+  flush();
+  EXPECT_THAT(audit(), ElementsAre("{\"v\":3}", "{\"v\":2}"));
+  EXPECT_EQ(history_.audit({})->back().row, 5);
+  EXPECT_THAT(points("n1", kNow / 1000, kNow / 1000 + 60), SizeIs(3));
 }
 
 TEST_F(HubStore, ADamagedFileIsSetAsideAndANewOneBegins) {
