@@ -218,7 +218,7 @@ Status HistoryFile::write_records(const Batch& batch) {
   auto incident = database_.prepare(
       "INSERT INTO incident VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT(id) DO UPDATE SET"
       " class=excluded.class, updated_ms=excluded.updated_ms, closed_ms=excluded.closed_ms,"
-      " data=excluded.data");
+      " data=excluded.data WHERE incident.node=excluded.node");
   if (!incident) return incident.error();
   for (const auto& one : batch.incidents) {
     incident->bind(1, one.id).bind(2, one.node).bind(3, one.fault_class).bind(4, one.opened_ms);

@@ -3,6 +3,7 @@
 
 #include <netdb.h>
 #include <openssl/sha.h>
+#include <spdlog/spdlog.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -122,8 +123,10 @@ Answer Ingest::take(const std::string& authorization, const std::string& body,
     return refuse(403, checked.error().sentence);
   const auto mark = store_.take(*report);
   for (const auto& item : report->items) {
-    if (const auto* incident = std::get_if<ReportedIncident>(&item.what))
-      model_.take_incident(*incident);
+    if (const auto* incident = std::get_if<ReportedIncident>(&item.what);
+        incident && !model_.take_incident(*incident))
+      spdlog::warn("node {} reports another node's incident {}: it stays as it was", node,
+                   in_quotes(incident->id));
     // What was not accepted comes again.
     const auto* audit = std::get_if<ReportedAudit>(&item.what);
     if (audit && item.seq <= mark.accepted) model_.take_audit(*audit);

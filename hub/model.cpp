@@ -148,12 +148,13 @@ void Model::take_audit(const ReportedAudit& audit) {
   acts_.take(*audit.kind, audit.what, *audit.result, audit.fault_class);
 }
 
-void Model::take_incident(const ReportedIncident& incident, bool tell) {
+bool Model::take_incident(const ReportedIncident& incident, bool tell) {
   {
     const std::unique_lock lock(mutex_);
     auto& known = incidents_[incident.id];
-    if (known.json == incident.json) return;
     const bool is_new = known.id.empty();
+    if (!is_new && known.node != incident.node) return false;
+    if (known.json == incident.json) return true;
     const bool was_open = known.closed_ms == 0;
     known = {incident.id,         incident.node,      incident.fault_class, incident.opened_ms,
              incident.updated_ms, incident.closed_ms, incident.json};
@@ -170,6 +171,7 @@ void Model::take_incident(const ReportedIncident& incident, bool tell) {
     }
   }
   if (tell) feed_.publish("incident", incident.json);
+  return true;
 }
 
 void Model::advise(const std::string& name, const std::string& kind, const std::string& json) {

@@ -155,7 +155,8 @@ class Model {
   // Items of the report that are news. kNotFound: no such node; kUnavailable: slurmctld has not
   // answered yet, so that nobody knows.
   Status take_report(const Report& report, std::int64_t now_ms);
-  void take_incident(const ReportedIncident& incident, bool tell = true);
+  // False: it is another node's, which stays as that node reported it.
+  bool take_incident(const ReportedIncident& incident, bool tell = true);
   // Each entry once; one without a result comes again with it.
   void take_audit(const ReportedAudit& audit);
   void note_refusal() { ++refused_; }

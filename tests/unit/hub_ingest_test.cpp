@@ -6,6 +6,7 @@
 
 #include <set>
 
+#include "hub/history.h"
 #include "hub/layout.h"
 #include "unit/temporary_directory.h"
 
@@ -83,6 +84,41 @@ TEST_F(HubIngest, NoNodeSpeaksForAnother) {
   EXPECT_EQ(send("n1", body("n1"), "10.0.0.2").status, 403);
   EXPECT_EQ(send("n9", body("n9"), "127.0.0.1").status, 403);
   EXPECT_EQ(model_.stats(kNow).hub.refused, 4u);
+}
+
+TEST_F(HubIngest, NoNodeChangesAnIncidentThatAnotherReported) {
+  const auto item = [](int seq, const std::string& about, const std::string& outcome) {
+    return "{\"seq\":" + std::to_string(seq) +
+           R"(,"ms":1,"kind":"incident","incident":{"id":"n1-1","node":")" + about +
+           R"(","class":"gpu_lost","opened_ms":5,"outcome":")" + outcome + "\"}}";
+  };
+  const auto known = [&] {
+    EXPECT_TRUE(store_.flush(std::chrono::seconds(20)));
+    auto all = *History(directory_.path("hub/history.db"), {}).incidents({});
+    for (const auto& one : model_.recent_incidents()) all.push_back(one.json);
+    return all;
+  };
+  EXPECT_EQ(send("n1", body("n1", item(1, "n1", "first")), "127.0.0.1").status, 200);
+  EXPECT_EQ(send("n2", body("n2", item(1, "n1", "forged")), "10.0.0.2").status, 200);
+  EXPECT_EQ(send("n2", body("n2", item(2, "n2", "forged")), "10.0.0.2").status, 200);
+  const auto told = model_.feed().last();
+  EXPECT_THAT(known(), testing::AllOf(testing::SizeIs(2), testing::Each(HasSubstr("first"))));
+  EXPECT_EQ(send("n1", body("n1", item(2, "n1", "drained")), "127.0.0.1").status, 200);
+  EXPECT_EQ(model_.feed().last(), told + 1);
+  EXPECT_THAT(known(), testing::AllOf(testing::SizeIs(2), testing::Each(HasSubstr("drained"))));
+}
+
+// One that is dead cannot speak for itself.
+TEST_F(HubIngest, ANodeReportsThatItsNeighbourIsLost) {
+  const auto item = [](int seq, int closed_ms) {
+    return "{\"seq\":" + std::to_string(seq) +
+           R"(,"ms":1,"kind":"incident","incident":{"id":"n2-1","node":"n2","class":"node_lost",)" +
+           R"("opened_ms":5,"closed_ms":)" + std::to_string(closed_ms) + "}}";
+  };
+  EXPECT_EQ(send("n1", body("n1", item(1, 0)), "127.0.0.1").status, 200);
+  EXPECT_EQ(model_.stats(kNow).incidents_open, 1u);
+  EXPECT_EQ(send("n1", body("n1", item(2, 9)), "127.0.0.1").status, 200);
+  EXPECT_EQ(model_.stats(kNow).incidents_open, 0u);
 }
 
 TEST_F(HubIngest, OnlyRootAndSlurmUserReport) {
