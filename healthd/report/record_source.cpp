@@ -90,8 +90,20 @@ void RecordSource::look_at_incidents(Outbox& outbox, const std::string& driver) 
   is_new_ |= std::erase_if(incidents_, is_gone) > 0;
 }
 
+void RecordSource::begin_audit_anew() {
+  spdlog::warn("{}: has begun anew; the hub is told all of it", audit_path(state_dir_));
+  audit_ = queued_audit_ = 0;
+  pending_.clear();
+  queued_pending_.clear();
+  is_new_ = true;
+}
+
 void RecordSource::look_at_audit(Outbox& outbox) {
   const auto path = audit_path(state_dir_);
+  const auto newest = find_audit_records(path, {.newest = 1});
+  if (!newest) return;
+  const auto last = newest->empty() ? 0 : newest->back().id;
+  if (last < queued_audit_) begin_audit_anew();
   const auto put = [&](const AuditRecord& record) {
     outbox.add({false, audit_item(record),
                 "a:" + std::to_string(record.id) + (is_pending(record) ? ":p" : ""), 0});
@@ -102,7 +114,7 @@ void RecordSource::look_at_audit(Outbox& outbox) {
     queued_pending_.erase(id);
     if (!again->empty()) put(again->front());
   }
-  while (outbox.waiting() < kMostAtOnce) {
+  while (queued_audit_ < last && outbox.waiting() < kMostAtOnce) {
     AuditQuery query;
     query.after_id = queued_audit_;
     query.oldest_first = true;
@@ -121,6 +133,8 @@ void RecordSource::confirm(const std::string& record) {
   const auto words = split(record, ':');
   if (words.size() < 2) return;
   const auto number = static_cast<std::int64_t>(parse_unsigned(words[1]).value_or(0));
+  // Of an audit log that is gone: its numbers mean other entries now.
+  if (words[0] == "a" && number > queued_audit_) return;
   is_new_ = true;
   if (words[0] == "i" && words.size() == 3) {
     incidents_[std::string(words[2])] = number;

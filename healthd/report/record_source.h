@@ -29,6 +29,7 @@ class RecordSource {
  private:
   void look_at_incidents(Outbox& outbox, const std::string& driver);
   void look_at_audit(Outbox& outbox);
+  void begin_audit_anew();
   void load();
 
   const std::string state_dir_, cursor_path_;

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "common/audit_file.h"
 #include "common/audit_log.h"
 #include "common/incident_store.h"
@@ -103,6 +105,32 @@ TEST_F(Records, ALongAuditLogComesWholeAndInOrder) {
   std::size_t items = 0;
   for (int i = 0; i < 5; ++i) items += sent(records).size();
   EXPECT_EQ(items, 450u);
+}
+
+TEST_F(Records, AnAuditLogThatBeganAnewIsSentFromItsBeginning) {
+  const auto path = audit_path(directory_.path());
+  const auto add = [&](int count, const AuditResult& result, const char* what) {
+    auto file = AuditFile::open(path);
+    ASSERT_TRUE(file.ok()) << file.error().sentence;
+    AuditEntry entry;
+    entry.what = what;
+    for (int i = 0; i < count; ++i) ASSERT_TRUE(file->add(entry, result, 1000 + i).ok());
+  };
+  add(4, AuditResult(), "drain");
+  auto records = source();
+  EXPECT_THAT(sent(records), SizeIs(4));
+  add(1, AuditResult::done(), "drain");
+  Outbox late(directory_.path("late"), "late");
+  records.look(late, "");  // on its way when the file is lost
+  for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path + suffix);
+  add(2, AuditResult::done(), "requeue");
+  EXPECT_THAT(sent(records), testing::AllOf(SizeIs(2), testing::Each(HasSubstr("requeue"))));
+  for (const auto& record : late.acknowledge(late.news(), 1, 1)) records.confirm(record);
+  records.save();
+  EXPECT_THAT(sent(records), IsEmpty());
+  add(4, AuditResult::done(), "resume");
+  auto again = source();
+  EXPECT_THAT(sent(again), testing::AllOf(SizeIs(4), testing::Each(HasSubstr("resume"))));
 }
 
 TEST_F(Records, ADamagedCursorMeansThatAllIsSentAgain) {
