@@ -241,8 +241,14 @@ void Reporter::take_reply(Hub& hub, const std::string& reply) {
   hub.failures = 0;
   if (was_old && !had_items) hub.next_old = now + kAskAgain;
   // A hub that takes nothing for now, with a disk that is full, is not asked without pause.
-  if (!was_old && had_items && accepted == accepted_before)
-    hub.next_try = now + seconds(options_.interval_s);
+  if (!was_old && had_items) {
+    const bool took_nothing = accepted == accepted_before;
+    if (took_nothing) {
+      hub.next_try = now + seconds(options_.interval_s);
+      spill(hub, !hub.takes_nothing);
+    }
+    hub.takes_nothing = took_nothing;
+  }
   take_advice(hub, std::move(advice));
 }
 
@@ -262,7 +268,12 @@ void Reporter::fail(Hub& hub, const std::string& why) {
     spdlog::warn("hub {}: {}; what it is to know waits here", hub.url, why);
   const int pause_s = std::min(1 << std::min(hub.failures - 1, 10), kLongestPause_s);
   hub.next_try = Clock::now() + seconds(pause_s);
-  if (const auto spilled = hub.outbox.spill(); !spilled && hub.failures == 1)
+  spill(hub, hub.failures == 1);
+}
+
+// What was said at the first failure is not said at each further one.
+void Reporter::spill(Hub& hub, bool is_first) {
+  if (const auto spilled = hub.outbox.spill(); !spilled && is_first)
     spdlog::warn("hub {}: {}", hub.url, spilled.error().sentence);
   if (hub.outbox.dropped() == hub.told_dropped) return;
   hub.told_dropped = hub.outbox.dropped();

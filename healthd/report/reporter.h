@@ -51,6 +51,7 @@ class Reporter {
     Probe courier;
     std::optional<Outbox::Parcel> on_its_way;
     int failures = 0;
+    bool takes_nothing = false;  // although it answers
     Clock::time_point next_try{}, next_report{}, next_old{};
     std::vector<std::string> advice;  // as last told
     std::uint64_t told_dropped = 0;
@@ -65,6 +66,7 @@ class Reporter {
   void take_reply(Hub& hub, const std::string& reply);
   void take_advice(Hub& hub, std::vector<std::string> advice);
   void fail(Hub& hub, const std::string& why);
+  void spill(Hub& hub, bool is_first);
   std::string body_of(const Outbox::Parcel& parcel);
   int poll_timeout_ms(Clock::time_point now) const;
 

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "core/text.h"
+#include "report/reporter.h"
 #include "unit/temporary_directory.h"
 
 namespace acrf {
@@ -191,6 +192,27 @@ TEST(Outbox, ADamagedFileIsPassedOver) {
   FakeHub hub;
   hub.drain(outbox);
   EXPECT_THAT(hub.items, ElementsAre(std::pair(7, 1)));
+}
+
+// As one does whose disk is full.
+TEST(Reporter, SamplesGoToDiskWhileAHubAnswersAndTakesNothing) {
+  const TemporaryDirectory directory;
+  directory.write(
+      "courier", "#!/bin/sh\nwhile read -r line; do echo '{\"accepted\":0,\"durable\":0}'; done\n");
+  std::filesystem::permissions(directory.path("courier"), std::filesystem::perms::owner_all);
+  Reporter::Options options;
+  options.hubs = {"hub"};
+  options.node = "n1";
+  options.state_dir = directory.path();
+  options.courier = directory.path("courier");
+  options.interval_s = 1;
+  Reporter reporter(options, [](const std::string&, const std::string&) {});
+  for (int i = 1; i <= 300; ++i) reporter.sample(sample(i).text);  // more than a parcel holds
+  const auto spilled = [&] {
+    return std::filesystem::exists(directory.path("report/hub/0000000001.items"));
+  };
+  for (int i = 0; i < 500 && !spilled(); ++i) ::usleep(20'000);
+  EXPECT_TRUE(spilled());
 }
 
 }  // namespace
