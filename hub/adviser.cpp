@@ -11,7 +11,6 @@
 namespace acrf::hub {
 namespace {
 
-constexpr std::chrono::seconds kPause{60};
 constexpr std::size_t kMostFaults = 100'000;
 
 }  // namespace
@@ -36,8 +35,9 @@ std::optional<FleetFault> fault_of(const std::string& incident_json) {
   }
 }
 
-Adviser::Adviser(Model& model, const History& history, const Config& config)
-    : model_(model), history_(history), config_(config) {
+Adviser::Adviser(Model& model, const History& history, const Config& config,
+                 std::chrono::milliseconds pause)
+    : model_(model), history_(history), config_(config), pause_(pause) {
   thread_ = std::thread([this] { run(); });
 }
 
@@ -52,7 +52,7 @@ Adviser::~Adviser() {
 
 void Adviser::run() {
   std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, kPause, [&] { return stopping_; })) {
+  while (!wake_.wait_for(lock, pause_, [&] { return stopping_; })) {
     lock.unlock();
     look();
     lock.lock();

@@ -3,6 +3,7 @@
 // thread of its own, and lays what they advise ready for the nodes' next reports.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <set>
@@ -19,7 +20,8 @@ namespace acrf::hub {
 class Adviser {
  public:
   // All outlive this.
-  Adviser(Model& model, const History& history, const Config& config);
+  Adviser(Model& model, const History& history, const Config& config,
+          std::chrono::milliseconds pause = std::chrono::minutes(1));
   ~Adviser();
 
  private:
@@ -29,6 +31,7 @@ class Adviser {
   Model& model_;
   const History& history_;
   const Config& config_;
+  const std::chrono::milliseconds pause_;
   std::set<std::pair<std::string, std::string>> given_;  // node, kind
   std::mutex mutex_;
   std::condition_variable wake_;

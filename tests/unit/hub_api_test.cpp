@@ -15,8 +15,10 @@ namespace {
 
 using nlohmann::json;
 using testing::AllOf;
+using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST_F(HubApi, ShowsTheFleet) {
   const auto fleet = get("/v1/fleet");
@@ -109,6 +111,34 @@ TEST_F(HubApi, CountsForPrometheus) {
                           HasSubstr("acrf_drained_nodes{class=\"gpu_lost\"} 1"),
                           HasSubstr("acrf_recovery_seconds_bucket"),
                           HasSubstr("acrf_hub_actions_total{action=\"drain\",result=\"done\"} 1")));
+}
+
+TEST_F(HubApi, CountsPlacementsAndSaysHowLateAndHowUsefulAllIs) {
+  const auto metrics = [&] { return http().Get("/metrics")->body; };
+  EXPECT_THAT(metrics(), Not(AnyOf(HasSubstr("acrf_placement_"), HasSubstr("acrf_ettr_ratio"))));
+  directory_.write("decisions",
+                   "{\"outcome\":\"placed\",\"plan_us\":50}\nno JSON\n"
+                   "{\"outcome\":\"no-plan\",\"plan_us\":2000000}\n{\"outcome\":\"refused\"}\n");
+  Report late;
+  late.node = "n2";
+  late.stream = "s";
+  late.items = {{1, now_ms_ - 3000, ReportedSample{}}};
+  take(late);
+  JobLook came_back, went_through;
+  came_back.id = 7;
+  came_back.restarts = 1;
+  came_back.ettr = 0.75;
+  went_through.id = 8;
+  went_through.ettr = 1;
+  for (auto* job : {&came_back, &went_through}) job->state = "RUNNING";
+  model_.take_jobs({came_back, went_through});
+  EXPECT_THAT(metrics(), AllOf(HasSubstr("acrf_placement_decisions_total{outcome=\"placed\"} 1\n"),
+                               HasSubstr("acrf_placement_decisions_total{outcome=\"refused\"} 1\n"),
+                               HasSubstr("acrf_placement_fallbacks_total 2\n"),
+                               HasSubstr("acrf_placement_seconds_bucket{le=\"0.0001\"} 1\n"),
+                               HasSubstr("acrf_placement_seconds_count 2\n"),
+                               HasSubstr("acrf_ettr_ratio 0.75\n"),
+                               HasSubstr("acrf_hub_lag_seconds{quantile=\"0.99\"} 3\n")));
 }
 
 TEST_F(HubApi, SaysWhichParameterIsWrong) {

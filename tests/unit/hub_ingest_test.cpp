@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <set>
 
+#include "hub/adviser.h"
 #include "hub/history.h"
 #include "hub/layout.h"
 #include "unit/temporary_directory.h"
@@ -171,6 +173,47 @@ TEST_F(HubIngest, GivesAdviceWithTheReply) {
   EXPECT_THAT(send("n1", body("n1"), "127.0.0.1").body,
               HasSubstr(R"("advice":[{"kind":"lemon","text":"t"}])"));
   EXPECT_THAT(send("n2", body("n2"), "10.0.0.2").body, HasSubstr("\"advice\":[]"));
+}
+
+TEST_F(HubIngest, AdvisesAllNodesWhoseFaultsHaveACommonCause) {
+  const auto fault = [](const std::string& node) {
+    return R"({"seq":1,"ms":1,"kind":"incident","incident":{"id":")" + node + R"(-1","node":")" +
+           node + R"(","class":"gpu_lost","action":"reboot_node","severity":"critical",)" +
+           R"("opened_ms":)" + std::to_string(std::time(nullptr) * 1000) + "}}";
+  };
+  const auto advised = [&](const std::string& node) { return !model_.advice_for(node).empty(); };
+  Config config;
+  config.common_cause_nodes = 2;
+  const History history(directory_.path("hub/history.db"));
+  const Adviser adviser(model_, history, config, std::chrono::milliseconds(10));
+  send("n1", body("n1", fault("n1")), "127.0.0.1");
+  send("n2", body("n2", fault("n2")), "10.0.0.2");
+  for (int i = 0; i < 500 && !(advised("n1") && advised("n2")); ++i) ::usleep(20'000);
+  const auto reply = send("n1", body("n1"), "127.0.0.1").body;
+  EXPECT_THAT(reply,
+              HasSubstr(R"("advice":[{"kind":"common-cause","text":"2 nodes have gpu_lost)"));
+  EXPECT_TRUE(advised("n2"));
+}
+
+TEST(HubAdviser, CountsWhatTakesANodeOutOfServiceAndNothingElse) {
+  const auto fault = [](const char* action, const char* severity) {
+    return fault_of(R"({"node":"n1","class":"c","driver":"550","opened_ms":7000,"job":12,)"
+                    R"("action":")" +
+                    std::string(action) + R"(","severity":")" + severity + "\"}");
+  };
+  const auto known = fault("drain", "critical");
+  ASSERT_TRUE(known);
+  EXPECT_EQ(known->node, "n1");
+  EXPECT_EQ(known->fault_class, "c");
+  EXPECT_EQ(known->driver, "550");
+  EXPECT_EQ(known->unix_s, 7);
+  EXPECT_EQ(known->job, 12u);
+  EXPECT_TRUE(known->acting);
+  EXPECT_FALSE(fault("drain", "warning")->acting);
+  EXPECT_FALSE(fault("restart_app", "critical")->acting);
+  EXPECT_FALSE(fault("of a later version", "critical")->acting);
+  for (const char* text : {"", "[]", "{}", R"({"node":5})", R"({"node":"n1","class":"c"})"})
+    EXPECT_FALSE(fault_of(text)) << text;
 }
 
 }  // namespace
