@@ -44,19 +44,29 @@ extern void ledger_destroy(void)
 	FREE_NULL_BITMAP(flagged);
 }
 
+/* A record for each line of gres.conf, which may be about several GPUs */
+static bitstr_t *_cores_of(gres_node_state_t *gres_ns, int gpu)
+{
+	if (!gres_ns->topo_gres_bitmap || !gres_ns->topo_core_bitmap)
+		return NULL;
+	for (int t = 0; t < gres_ns->topo_cnt; t++) {
+		bitstr_t *gpus = gres_ns->topo_gres_bitmap[t];
+
+		if (gpus && (gpu < bit_size(gpus)) && bit_test(gpus, gpu))
+			return gres_ns->topo_core_bitmap[t];
+	}
+	return NULL;
+}
+
 static int _link_weight(gres_node_state_t *gres_ns, int a, int b)
 {
+	bitstr_t *near_a = _cores_of(gres_ns, a), *near_b = _cores_of(gres_ns, b);
 	int weight = 0;
 
-	/* gres.conf with one line per GPU: topology record t is GPU t */
 	if (gres_ns->links_cnt && (a < gres_ns->link_len) &&
 	    (b < gres_ns->link_len) && gres_ns->links_cnt[a])
 		weight = 16 * MAX(gres_ns->links_cnt[a][b], 0);
-	if (gres_ns->topo_core_bitmap && (a < gres_ns->topo_cnt) &&
-	    (b < gres_ns->topo_cnt) && gres_ns->topo_core_bitmap[a] &&
-	    gres_ns->topo_core_bitmap[b] &&
-	    bit_equal(gres_ns->topo_core_bitmap[a],
-		      gres_ns->topo_core_bitmap[b]))
+	if (near_a && near_b && bit_equal(near_a, near_b))
 		weight++;
 	return weight;
 }

@@ -155,11 +155,16 @@ std::string links(const ClusterOptions& options, int gpu) {
 std::string gres_lines(const ClusterOptions& options, const std::string& nodes,
                        const std::string& device, int cores) {
   std::string text;
-  for (int gpu = 0; gpu < options.gpus_per_node; ++gpu) {
-    const int first = gpu < options.gpus_per_node / 2 ? 0 : cores / 2;
-    text +=
-        fmt::format("NodeName={} Name=gpu Type=h100 File={}/dev/{}{} Cores={}-{}{}\n", nodes,
-                    options.root, device, gpu, first, first + cores / 2 - 1, links(options, gpu));
+  const int half = options.gpus_per_node / 2;
+  for (int gpu = 0; gpu < options.gpus_per_node;) {
+    const int first = gpu < half ? 0 : cores / 2;
+    const int count = options.gpu_line_per_socket ? half : 1;
+    const auto number =
+        count > 1 ? fmt::format("[{}-{}]", gpu, gpu + count - 1) : fmt::to_string(gpu);
+    text += fmt::format("NodeName={} Name=gpu Type=h100 File={}/dev/{}{} Cores={}-{}{}\n", nodes,
+                        options.root, device, number, first, first + cores / 2 - 1,
+                        links(options, gpu));
+    gpu += count;
   }
   return text;
 }

@@ -20,7 +20,8 @@ struct ClusterOptions {
   std::string stage = built_stage();
   int nodes = 8;
   int gpus_per_node = 8;
-  bool gpu_islands = false;  // gres.conf joins the even GPUs by NVLink, and the odd ones
+  bool gpu_islands = false;          // gres.conf joins the even GPUs by NVLink, and the odd ones
+  bool gpu_line_per_socket = false;  // in gres.conf; else one for each GPU
   // Nodes without slurmd that only slurmctld knows: their jobs are placed and hold their GPUs, but
   // never start. Any number of them costs no process.
   bool cloud_nodes = false;

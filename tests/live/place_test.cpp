@@ -79,6 +79,16 @@ TEST_F(Place, GpusOfAJobAreTheBestLinkedOnes) {
       << step.errors;
 }
 
+TEST_F(Place, GpusOfOneLineOfGresConfAreNearEachOther) {
+  auto options = flat(1);
+  options.gpu_line_per_socket = true;
+  start(options);
+  placed({"--gpus=3"});
+  EXPECT_THAT(gres(last_), HasSubstr("IDX:0-2"));
+  placed({"--gpus=2"});  // and not 3 with one of the other socket
+  EXPECT_THAT(gres(last_), HasSubstr("IDX:4-5"));
+}
+
 TEST_F(Place, GpusInQuarantineAreNeverGivenWhileTheirNodeServesOn) {
   start(flat(2));
   set_health("n1", "acrf:gpus=3");
