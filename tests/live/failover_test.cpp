@@ -146,6 +146,25 @@ TEST_F(Failover, TheWatcherGoesOnWithTheNewRanks) {
   EXPECT_EQ(job(id).restarts, 0);
 }
 
+TEST_F(Failover, TheScriptsNextRunIsNoOlderThanItsLastStep) {
+  start(small());
+  const auto rank =
+      program("rank",
+              "echo \"rank $SLURM_PROCID on $SLURMD_NODENAME: started from nothing\"\n"
+              "while [ ! -e " +
+                  programs() + "/go ]; do sleep 0.05; done\n");
+  const auto id =
+      sbatch({"-N3", "--acrf-spares=1"}, "mkdir -p " + checkpoints() + "\nacrf run -- " + rank +
+                                             "\nacrf run -- sh -c 'echo the fence is $ACRF_FENCE'");
+  ASSERT_TRUE(wait_until([&] { return beginnings() == 2; })) << text_of(output());
+  inject(nodes_of_ranks().at("1"));
+  ASSERT_TRUE(wait_until([&] { return beginnings() == 4; })) << text_of(output());
+  ASSERT_TRUE(write_file(programs() + "/go", "").ok());
+  EXPECT_TRUE(wait_until([&] {
+    return text_of(output()).find("the fence is " + id + ".0.1\n") != std::string::npos;
+  })) << text_of(output());
+}
+
 TEST_F(Failover, TheJobIsRequeuedWhenNoSpareIsLeft) {
   start(small());
   const auto id = train({"-N2", "--acrf-spares=1"}, 1);

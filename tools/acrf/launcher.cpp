@@ -76,6 +76,11 @@ Status Launcher::find_job() {
   const auto job = slurm_.job(job_);
   if (!job) return job.error();
   policy_ = find_policy(job->admin_comment).value_or(JobPolicy{});
+  // The script's next `acrf run` counts on from the last one: what its ranks publish is no older.
+  if (!policy_.checkpoint_dir.empty())
+    for (const auto& fence : read_fences(policy_.checkpoint_dir))
+      if (fence.job_id == job_.value && fence.restart == restart_)
+        failover_ = std::max(failover_, fence.failover);
   const int all = static_cast<int>(nodes->size());
   state_.wanted = std::max(1, all - policy_.spares);
   state_.least = policy_.min_nodes > 0 ? policy_.min_nodes : state_.wanted;
