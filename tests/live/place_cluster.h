@@ -58,9 +58,12 @@ class Place : public LiveCluster {
   }
   void cancel(const std::string& id) {
     ASSERT_TRUE(cluster().run({"scancel", id}).ok());
-    ASSERT_TRUE(wait_until([&] {
-      return cluster().run({"squeue", "-h", "-j", id, "-t", "R,CG", "-o", "%i"}).output.empty();
-    }));
+    // One whose script was just about to start may miss the SIGTERM, and ends with KillWait.
+    ASSERT_TRUE(wait_until(
+        [&] {
+          return cluster().run({"squeue", "-h", "-j", id, "-t", "R,CG", "-o", "%i"}).output.empty();
+        },
+        std::chrono::seconds(60)));
   }
   // "GRES=gpu:h100:2(IDX:4-5)" for each node of the job.
   std::string gres(const std::string& id) {
