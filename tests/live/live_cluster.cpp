@@ -66,6 +66,13 @@ void LiveCluster::start(const ClusterOptions& options) {
       throw std::runtime_error("healthd of " + name + " does not know its GPUs' numbers");
 }
 
+std::string LiveCluster::closed_to_users() {
+  for (fs::path path = ACRF_BUILD; path.has_relative_path(); path = path.parent_path())
+    if ((fs::status(path).permissions() & fs::perms::others_exec) == fs::perms::none)
+      return "users other than root cannot enter " + path.string();
+  return "";
+}
+
 // A failed test leaves its cluster's files, logs above all, for a look.
 void LiveCluster::TearDown() {
   stop();

@@ -47,6 +47,9 @@ class LiveCluster : public testing::Test {
 
   // True when slurmctld has written its jobs to disk after now.
   bool job_state_is_saved();
+  // Why a user other than root can't run what was built here (a checkout under /root, often); empty
+  // when such a user can.
+  static std::string closed_to_users();
   // What scontrol shows of the node.
   std::string record(const std::string& node);
   // A script outside of the cluster's directory, which is removed with the test.

@@ -112,6 +112,7 @@ TEST_F(Policies, GpusOfAUsersJobsAreCounted) {
 }
 
 TEST_F(Policies, UsersCannotTakeAwayWhatTheSiteRequiresAndAdminsCan) {
+  if (const auto why = closed_to_users(); !why.empty()) GTEST_SKIP() << why;
   start_with("Policy=p DefaultPolicy=requeue OptOut=no MaxTime=2:00:00\n");
   EXPECT_THAT(sbatch({"--time=60", "--acrf-policy=none"}).errors,
               HasSubstr("such jobs must come back after a fault"));

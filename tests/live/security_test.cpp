@@ -7,6 +7,7 @@
 #include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "build_paths.h"
 #include "common/file.h"
@@ -23,6 +24,12 @@ using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
+
+// A node's record without what slurmd measures anew while the test looks on.
+std::string without_readings(const std::string& record) {
+  static const std::regex readings("(CPULoad|FreeMem)=\\S+");
+  return std::regex_replace(record, readings, "");
+}
 
 class Security : public LiveCluster {
  protected:
@@ -88,6 +95,7 @@ TEST_F(Security, NoTextRunsThroughAShell) {
 }
 
 TEST_F(Security, AUserNeitherReadsNorActs) {
+  if (const auto why = closed_to_users(); !why.empty()) GTEST_SKIP() << why;
   start(small());
   inject("n1");
   ASSERT_TRUE(wait_until([&] { return node("n1").drained; }));
@@ -107,7 +115,7 @@ TEST_F(Security, AUserNeitherReadsNorActs) {
   EXPECT_EQ(directory.st_mode & 022, 0u);
 
   const auto kmsg = text_of(root_ + "/nodes/n2/kmsg");
-  const auto drained = record("n1");
+  const auto drained = without_readings(record("n1"));
   const std::vector<std::vector<std::string>> commands = {
       {"acrf", "audit", "--state-dir", state},
       {"acrf", "events", "--state-dir", state},
@@ -125,7 +133,7 @@ TEST_F(Security, AUserNeitherReadsNorActs) {
     EXPECT_NE(tried.status, 0) << command[0] << " " << command[1] << ": " << tried.output;
     EXPECT_THAT(tried.output, Not(HasSubstr("gpu_lost")));
   }
-  EXPECT_EQ(record("n1"), drained);
+  EXPECT_EQ(without_readings(record("n1")), drained);
   EXPECT_FALSE(node("n2").drained);
   EXPECT_EQ(text_of(root_ + "/nodes/n2/kmsg"), kmsg);
 }
