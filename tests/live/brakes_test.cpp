@@ -97,10 +97,10 @@ TEST_F(Brakes, OneFaultOnEightNodesFreezesUntilAReset) {
   EXPECT_THAT(third.output, HasSubstr("3 nodes with gpu_lost within 600 s (n[1-2,5])"));
   EXPECT_THAT(record("n5"), AllOf(Not(HasSubstr("DRAIN")), HasSubstr("acrf:braked=")));
   EXPECT_EQ(brakes().status, 2);
-  const auto user =
-      cluster().run({"setpriv", "--reuid=65534", "--clear-groups", "acrf", "brakes", "reset"});
-  EXPECT_FALSE(user.ok());
   if (closed_to_users().empty()) {
+    const auto user =
+        cluster().run({"setpriv", "--reuid=65534", "--clear-groups", "acrf", "brakes", "reset"});
+    EXPECT_FALSE(user.ok());
     EXPECT_THAT(user.errors, HasSubstr("n1"));
   }
   const auto other = cluster().run({"acrf", "brakes", "reset", "--class", "gsp"});
